@@ -41,7 +41,7 @@ def opened(name: str | os.PathLike[str]) -> BinaryIO:
     """Open a regular file for reading.
 
     Raises:
-        Unreadable: there is no such file, it is no regular file, or it may not be read.
+        Unreadable: there is no such file, it is not a regular file, or it may not be read.
     """
     try:
         # Opening some devices does something, and a socket cannot be opened at all.
@@ -125,7 +125,7 @@ def refused(problem: Unreadable, subject: str, suggestion: str) -> errors.Orches
 
 def _require_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = next((words for holds, words in _KINDS if holds(mode)), "it is no regular file")
+        kind = next((words for holds, words in _KINDS if holds(mode)), "it is not a regular file")
         raise Unreadable(f"cannot be read: {kind}")
 
 

@@ -36,7 +36,7 @@ def path(name: str) -> pathlib.Path:
     if not found.exists():
         raise errors.EnvironmentProblem(
             "RESOURCE_MISSING",
-            f"The installation lacks {name} at {found}.",
+            f"The installation is incomplete: {name} is missing at {found}.",
             f"install {DISTRIBUTION} again",
             resource=name,
         )

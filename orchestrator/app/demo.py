@@ -65,8 +65,8 @@ def _completed_by(agent: str, group: str) -> Step:
 
 def _external(group: str) -> Step:
     return _report(
-        "The tech lead judges: not our code. The guidance is marked external and names the dependency.",
-        "tech_lead", "UNBLOCKING_GUIDANCE", group, summary="the tests are right, the environment is missing",
+        "The tech lead decides: not our code. The guidance is marked external and names the dependency.",
+        "tech_lead", "UNBLOCKING_GUIDANCE", group, summary="the tests are fine, the environment is missing",
         details={"external": True, "external_dependency": DEPENDENCY},
     )
 
@@ -84,21 +84,21 @@ STORY: tuple[Step, ...] = (
         Step("A task group.", "group create", {"id": id_, "session_id": SESSION, "name": name})
         for id_, name in GROUPS.items()
     ),
-    _report("The project manager has planned; the free slots fill.", "project_manager", "PLANNING_COMPLETE"),
-    _report("Work is handed in for review.", "developer", "READY_FOR_REVIEW", "PAT-ADHERE"),
+    _report("The project manager has planned; agents start on the free slots.", "project_manager", "PLANNING_COMPLETE"),
+    _report("Work is submitted for review.", "developer", "READY_FOR_REVIEW", "PAT-ADHERE"),
     _report(
         "The tech lead wants changes.", "tech_lead", "CHANGES_REQUESTED", "PAT-ADHERE", summary="TypeScript errors"
     ),
-    _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "PAT-VIP"),
+    _report("Work is submitted for testing.", "developer", "READY_FOR_QA", "PAT-VIP"),
     _report("QA finds a fault.", "qa_expert", "FAIL", "PAT-VIP", summary="data-testid is missing"),
-    _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "NUR-E2E"),
+    _report("Work is submitted for testing.", "developer", "READY_FOR_QA", "NUR-E2E"),
     _report("QA cannot run the tests.", "qa_expert", "BLOCKED", "NUR-E2E", summary="no test environment"),
     _completed_by("orchestrator", "NUR-E2E"),
-    Step("The same by plain SQL on the database file.", "sql", {
+    Step("The same with plain SQL on the database file.", "sql", {
         "statement": "UPDATE task_groups SET status = 'completed' WHERE id = 'NUR-E2E'"}),
-    _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "E2E-RX"),
+    _report("Work is submitted for testing.", "developer", "READY_FOR_QA", "E2E-RX"),
     _report("QA cannot run these tests either.", "qa_expert", "BLOCKED", "E2E-RX", summary="no test environment"),
-    _report("The project manager would like to defer, but nobody has judged the blocker yet.",
+    _report("The project manager tries to defer, but the tech lead has not judged the blocker yet.",
             "project_manager", "DEFER_EXTERNAL", "E2E-RX", summary="no environment", interrupt=True),
     _external("NUR-E2E"),
     _defer("NUR-E2E"),
@@ -108,19 +108,19 @@ STORY: tuple[Step, ...] = (
     _report("Approved; the developer is sent to merge.", "tech_lead", "APPROVED", "PAT-ADHERE"),
     _report("Merged: every part of the completion path is met, and the router completes the group.",
             "developer", "MERGE_SUCCESS", "PAT-ADHERE"),
-    _report("The fault is mended.", "developer", "READY_FOR_QA", "PAT-VIP"),
-    _report("QA is content.", "qa_expert", "PASS", "PAT-VIP"),
+    _report("The fault is fixed.", "developer", "READY_FOR_QA", "PAT-VIP"),
+    _report("QA passes.", "qa_expert", "PASS", "PAT-VIP"),
     _report("Approved.", "tech_lead", "APPROVED", "PAT-VIP"),
-    _report("Merged; nothing runs any more, so the project manager is called.",
+    _report("Merged; nothing is running now, so the project manager is called.",
             "developer", "MERGE_SUCCESS", "PAT-VIP"),
-    _report("The project manager declares the work done and says nothing of what was deferred.",
+    _report("The project manager declares the work done without mentioning what was deferred.",
             "project_manager", "BAZINGA"),
-    Step("The validator reads the record and runs every check. Silence about deferred work does not pass.",
+    Step("The validator reads the record and runs every check. Deferred work that is not mentioned does not pass.",
          "validate", {"session_id": SESSION}),
     _report("The project manager declares the work done and acknowledges what was deferred.",
             "project_manager", "BAZINGA", acknowledge={
                 "NUR-E2E": "waits for the test environment", "E2E-RX": "waits for the test environment"}),
-    Step("The validator looks again: two groups are completed by their chain, two deferred and acknowledged.",
+    Step("The validator checks again: two groups completed through the full path, two deferred and acknowledged.",
          "validate", {"session_id": SESSION}),
 )
 

@@ -23,14 +23,14 @@ MAINTAINER = "system:router"
 LIMITS = (
     sentence(
         "Guards are triggers: a client that turns triggers off for its own connection (.dbconfig enable_trigger off in"
-        " the sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. A status that"
-        " no recorded change made is found here; `{}` finds everything that such a client wrote.",
+        " the sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. A status"
+        " without a recorded change is found here; `{}` finds everything that such a client wrote.",
         suggest("audit verify"),
     ),
     sentence(
         "`{}` proves without a head that every event, row and hash is as it was written, and that the rows fit each"
         " other: a report or completion that was added without its decision or path is found. A tail that was cut off,"
-        " or written anew so that all of it fits, is found only against a head noted outside the database: `{}`, later"
+        " or rewritten consistently, is found only against a head noted outside the database: `{}`, later"
         " `{}`.", suggest("audit verify"), suggest("audit head"), suggest("audit verify", head="SEQ:HASH"),
     ),
 )
@@ -135,7 +135,7 @@ def backup(path: str, target: str) -> Answer:
     from orchestrator.store import maintenance
 
     if not target:
-        raise UsageError("USAGE", "The copy's file name is empty.", suggest("db backup", file="FILE"))
+        raise UsageError("USAGE", "The file name of the copy is empty.", suggest("db backup", file="FILE"))
     discovery.require_path(target, "FILE")
     place = os.path.abspath(target)
     if not os.path.isdir(os.path.dirname(place)):
@@ -158,7 +158,7 @@ def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadl
     from orchestrator.store import restore as restoring
 
     if not file:
-        raise UsageError("USAGE", "The backup's file name is empty.", suggest("db restore", file="FILE"))
+        raise UsageError("USAGE", "The file name of the backup is empty.", suggest("db restore", file="FILE"))
     discovery.require_path(file, "FILE")
     found = restoring.restore(
         path, file, at, actor=MAINTAINER, state_folder=high_water.state_folder(environment), deadline=deadline
@@ -195,16 +195,16 @@ def _of_the_system() -> list[Problem]:
     found = []
     if not processes.tells_variables():
         message = (
-            "This system does not tell with what variables a process was started (no /proc): what the executor of a"
-            " killed runner goes on doing is neither found nor ended."
+            "This system does not show the environment of processes (no /proc): processes left behind by the"
+            " executor of a killed runner are neither found nor stopped."
         )
         found.append(
             Problem("PROCESSES_UNKNOWN", "warning", sys.platform, message, "ps -A, after a runner was killed")
         )
     if not orphans.can_adopt():
         message = (
-            "This system makes no process the parent of orphans (no PR_SET_CHILD_SUBREAPER): what an executor starts"
-            " and detaches wholly is neither found nor ended, and can come back as somebody at a terminal."
+            "This system has no subreaper (PR_SET_CHILD_SUBREAPER): processes that an executor fully detaches are"
+            " neither found nor stopped, and could later pass for somebody at a terminal."
         )
         found.append(Problem("ORPHANS_UNKNOWN", "warning", sys.platform, message, "ps -A, after each run"))
     return found
@@ -222,7 +222,7 @@ def _of_runs(path: str) -> list[Problem]:
         connection.close()
     return [
         Problem("RUN_ABANDONED", "warning", run.id,
-                f"Run {run.id} is no longer executed. {orphaned_runs.sentence(run)}",
+                f"Run {run.id} is no longer running. {orphaned_runs.sentence(run)}",
                 suggest("repl", project=orphaned_runs.root(run)))
         for run in lost
     ]  # fmt: skip

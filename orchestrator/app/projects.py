@@ -49,7 +49,7 @@ class AddProject(
     another project's, or another one for this project, is 400."""
 
     path: str = option("Its absolute path.", span=(1, 4096))
-    alias: str | None = option("Another name for it, of the form of an id.", default=None, span=(0, 128))
+    alias: str | None = option("An alias, in the form of an id.", default=None, span=(0, 128))
     by: str = RUNNER
     request_id: str | None = REQUEST
 
@@ -66,7 +66,7 @@ def add(context: Context, request: AddProject) -> Answer:
     """
     path, alias = request.path, request.alias
     if not os.path.isabs(path):
-        raise UsageError("USAGE", "The path of a project is absolute.", "Name the folder from the root")
+        raise UsageError("USAGE", "The path of a project must be absolute.", "Give the full path of the folder")
     if alias is not None:
         _check_alias(alias)
     project.check(path)
@@ -76,7 +76,7 @@ def add(context: Context, request: AddProject) -> Answer:
 def _check_alias(alias: str) -> None:
     names.check_id("project", alias)
     if _OWN_IDS.fullmatch(alias):
-        raise UsageError("USAGE", f"{alias} has the form of the ids that projects get.", "Choose another alias")
+        raise UsageError("USAGE", f"{alias} looks like a project id.", "Choose another alias")
 
 
 def register(work: Work, request: AddProject) -> Answer:

@@ -77,8 +77,11 @@ def reserve(work: Work, request: ReserveStart) -> Answer:
         if there["call_id"] is not None and (there["client"], there["call_id"]) == (request.client, request.call_id):
             return {"success": True, "start": there, "unchanged": True}
         raise Refused(
-            "ALREADY_EXISTS", f"Turn {turn} is started already: {said(there)}.",
-            suggest("status", session_id=session.id), start=there,
+            "ALREADY_EXISTS",
+            f"Turn {turn} has already been started: {said(there)}.",
+            suggest("status", session_id=session.id),
+            start=there,
+            _recorded=f"Turn {turn} is started already: {said(there)}.",
         )
     agent = group.awaited_agent_id if group else None
     role = str(waiting.awaited_role)

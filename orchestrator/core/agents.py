@@ -123,16 +123,16 @@ def _check_values(
     """Note required keys without a value, an unknown role and odd statuses."""
     for key in REQUIRED:
         if not values[key]:
-            notes.add("A004", _line(key, entries), f"the front matter names no {key}", f"add `{key}: value`")
+            notes.add("A004", _line(key, entries), f"the front matter has no {key}", f"add `{key}: value`")
     if values["model"] == _INHERITED:
-        hint = "name a model, for example sonnet or opus: every spawn says which one to start"
-        notes.add("A004", _line("model", entries), "the front matter names no model of its own", hint)
+        hint = "name a model, for example sonnet or opus: every start uses it"
+        notes.add("A004", _line("model", entries), "the front matter does not name a model", hint)
     if values["role"] and values["role"] not in vocabulary.ROLES:
         hint = f"one of {', '.join(vocabulary.ROLES)}"
         notes.add("A005", _line("role", entries), f"unknown role {values['role']}", hint)
     for position, status in enumerate(statuses):
         if _STATUS.fullmatch(status) is None:
-            notes.add("A007", _line("statuses", entries), f"{status} is no status code", "use A-Z, 0-9 and _")
+            notes.add("A007", _line("statuses", entries), f"{status} is not a status code", "use A-Z, 0-9 and _")
         elif status in statuses[:position]:
             notes.add("A007", _line("statuses", entries), f"{status} is listed twice", "keep it once")
 
@@ -181,11 +181,11 @@ def _managers(files: list[AgentFile]) -> Iterator[Problem]:
         if file.reports_to in (None, PERSON):
             continue
         if file.reports_to not in above:
-            message = f"{file.role} reports to {file.reports_to}, for which there is no agent file"
+            message = f"{file.role} reports to {file.reports_to}, which has no agent file"
             yield _warning("A104", _path(file), message, f"name a role that has a file, or {PERSON}")
         elif _in_circle(file.role, above):
             message = f"{file.role} reports to itself by way of {file.reports_to}"
-            yield _warning("A105", _path(file), message, f"let one role of the circle report to {PERSON}")
+            yield _warning("A105", _path(file), message, f"let one role of the cycle report to {PERSON}")
 
 
 def _in_circle(role: str, above: dict[str, str | None]) -> bool:

@@ -55,7 +55,7 @@ def render(text: str, workflow: model.Workflow) -> str:
         elif _opened(line) is not None:
             break
     if open_part is not None:
-        raise _invalid(f"the generated part {open_part} is not closed", f"end it with a line {_END}")
+        raise _invalid(f"the generated part {open_part} is not closed", f"end it with the line {_END}")
     return "\n".join(lines)
 
 
@@ -94,7 +94,7 @@ def _opened(line: str) -> str | None:
 
 def _part(name: str) -> Callable[[str, model.Workflow], list[str]]:
     if name not in _PARTS:
-        raise _invalid(f"there is no generated part named {name}", f"one of {', '.join(_PARTS)}")
+        raise _invalid(f"unknown generated part {name}", f"one of {', '.join(_PARTS)}")
     return _PARTS[name]
 
 

@@ -28,9 +28,9 @@ _LABEL = re.compile(
 )  # fmt: skip
 _ITEM = re.compile(r"\s*(?:[-*+•◦‣·]|\d{1,9}[.)])\s")
 _TICKED = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*\[[xX]\]\s")
-_ASIDE = re.compile(r"[|\"“”«»„‘’]|~~|<(?:s|del|strike)>|\?\W*$", re.IGNORECASE)
+_ASIDE = re.compile(r"[|\"“”«»„‘’]|~~|<(?:s|del|strike)>|\?\W*\Z", re.IGNORECASE)
 _EMOJI = re.compile(r":[a-z0-9_+-]+:\s*")
-_SECTION = re.compile(r"\s*(?:#|\*\*|__)|.*:[\s*_]*$")
+_SECTION = re.compile(r"\s*(?:#|\*\*|__)|.*:[\s*_]*\Z")
 _NOTHING = re.compile(
     r"\W*(?:none|nothing|nobody|n/a|nil|0|no (?:blockers?|failures?|tests?|tasks?|groups?|issues?))"
     r"(?: (?:here|left|open|so far|yet|at all|known|remaining))?\W*", re.IGNORECASE,
@@ -113,12 +113,12 @@ def _continues_sentence(said: Sequence[Line], place: int) -> bool:
         return False
     after = said[place + 1] if place + 1 < len(said) else None
     goes_on = after is not None and after.number == line.number + 1 and after.text.strip()[0].islower()
-    is_end = re.search(r"[.,;!)]\s*$", line.text)
-    return not re.search(r"[.:!?]\W*$", before.text) and bool(goes_on or is_end)
+    is_end = re.search(r"[.,;!)]\s*\Z", line.text)
+    return not re.search(r"[.:!?]\W*\Z", before.text) and bool(goes_on or is_end)
 
 
 def _is_empty_section(said: Sequence[Line], place: int) -> bool:
     """Whether it is the heading of a section in which there is nothing, or the label of a list."""
     after = said[place + 1].text if place + 1 < len(said) else ""
-    is_label = bool(re.search(r":[\s*_]*$", said[place].text)) and bool(_ITEM.match(after))
+    is_label = bool(re.search(r":[\s*_]*\Z", said[place].text)) and bool(_ITEM.match(after))
     return is_label or bool(_NOTHING.fullmatch(after))

@@ -26,8 +26,8 @@ def warning(at: str, before: str) -> str | None:
     """What a step that is a day or more ahead of or behind the newest before it is told; None where it is not."""
     if is_far_ahead(at, before):
         return (
-            f"This step's clock says {at}, a day or more after the newest step before it ({before}). If that is not"
-            " so, check the clock of this machine."
+            f"This step's clock says {at}, a day or more after the newest step before it ({before}). If that is"
+            f" wrong, check the clock of this machine."
         )
     if is_far_ahead(before, at):
         return sentence(

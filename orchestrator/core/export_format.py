@@ -41,7 +41,8 @@ _LAST_SCHEMAS = {1: 8}
 _MEMBERS = {1: (AGENT, EVENT, END), 2: (AGENT, EVENT, FILE, PART, END)}
 EVENT_MEMBERS = ("chain", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
 _AGAIN = sentence(
-    "Where the session is: {}; then import that file", suggest("audit export", session_id="SESSION", output="FILE")
+    "In the database that holds the session: {}; then import that file",
+    suggest("audit export", session_id="SESSION", output="FILE"),
 )
 _BOM = b"\xef\xbb\xbf"
 
@@ -107,7 +108,7 @@ class Reader:
         """
         self.number += 1
         if self.ended:
-            wrong("IMPORT_FOREIGN", "something stands behind the last line of the export", self.number)
+            wrong("IMPORT_FOREIGN", "something follows the last line of the export", self.number)
         found = self._parse(data)
         member = self._member(found)
         self._check_number(found)
@@ -137,24 +138,24 @@ class Reader:
             found = strictjson.loads(text, f"line {self.number}", limit=None)
         except strictjson.JsonProblem as problem:
             if self.number > 1 and not text.endswith("}"):
-                wrong("IMPORT_CUT", "the line is cut", self.number)
+                wrong("IMPORT_CUT", "the line is cut off", self.number)
             wrong("IMPORT_NOT_JSON", f"the line is not JSON: {problem.message}", self.number)
         if not isinstance(found, dict) or (self.number == 1 and found.get(HEADER) is None):
-            wrong("IMPORT_FOREIGN", "this is no line of an exported session", self.number)
+            wrong("IMPORT_FOREIGN", "this is not a line of an exported session", self.number)
         if strictjson.canonical(found) != text and not self._is_newer(found):
-            wrong("IMPORT_ALTERED", "the line is not as an export writes it", self.number)
+            wrong("IMPORT_ALTERED", "the line is not in the form that an export writes", self.number)
         return found
 
     def _text(self, data: bytes) -> str:
         number = self.number
         if number == 1 and data.startswith(_BOM):
-            wrong("IMPORT_BOM", "the file begins with a byte order mark, which an export does not have", number)
+            wrong("IMPORT_BOM", "the file begins with a byte order mark; exports have none", number)
         if len(data) > LINE_LIMIT:
             wrong("IMPORT_FOREIGN", f"the line has more than {LINE_LIMIT} bytes", number)
         if data.endswith(b"\r\n"):
-            wrong("IMPORT_LINE_ENDS", "the line ends with CR LF; an export's end with LF", number)
+            wrong("IMPORT_LINE_ENDS", "the line ends with CR LF; lines of an export end with LF", number)
         if not data.endswith(b"\n"):
-            wrong("IMPORT_CUT", "the line is cut", number)
+            wrong("IMPORT_CUT", "the line is cut off", number)
         try:
             return data[:-1].decode()
         except UnicodeDecodeError:
@@ -171,15 +172,15 @@ class Reader:
             self.version = check_header(found[HEADER])
         wanted = () if self.number == 1 else _MEMBERS[self.version]
         if len(members) != 1 or members[0] not in (HEADER, *wanted) or type(found.get("line")) is not int:
-            wrong("IMPORT_FOREIGN", "this is no line of an exported session", self.number)
+            wrong("IMPORT_FOREIGN", "this is not a line of an exported session", self.number)
         return members[0]
 
     def _check_number(self, found: dict[str, Any]) -> None:
         number = found["line"]
         if number < self.number:
-            wrong("IMPORT_REPEATED", f"line {number} of the export stands here again", self.number)
+            wrong("IMPORT_REPEATED", f"line {number} of the export is repeated here", self.number)
         if number > self.number:
-            wrong(REORDERED, f"line {number} of the export stands where line {self.number} belongs", self.number)
+            wrong(REORDERED, f"found line {number} of the export where line {self.number} belongs", self.number)
 
     def _finish(self, value: Any) -> None:
         self.ended = True
@@ -187,7 +188,7 @@ class Reader:
         if self.version > 1:
             wanted["files"] = self.files
         if value != wanted:
-            wrong("IMPORT_ALTERED", "the lines above do not have the hash that the export ends with", self.number)
+            wrong("IMPORT_ALTERED", "the lines above do not match the hash at the end of the export", self.number)
 
 
 def missing(number: int) -> NoReturn:
@@ -211,7 +212,7 @@ def check_header(given: Any) -> int:
         InvalidInput: IMPORT_FOREIGN, IMPORT_ALTERED. EnvironmentProblem: IMPORT_TOO_NEW.
     """
     if not isinstance(given, dict) or given.get("name") != NAME or type(given.get("version")) is not int:
-        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+        wrong("IMPORT_FOREIGN", "this is not an exported session", 1)
     if given["version"] > VERSION:
         raise EnvironmentProblem(
             "IMPORT_TOO_NEW",
@@ -221,7 +222,7 @@ def check_header(given: Any) -> int:
         )
     version: int = given["version"]
     if version not in _MEMBERS:
-        wrong("IMPORT_FOREIGN", f"there is no format version {version} of an exported session", 1)
+        wrong("IMPORT_FOREIGN", f"unknown format version {version} of an exported session", 1)
     if set(given) != HEADER_MEMBERS:
         named = ", ".join(names.shown(name) for name in sorted(set(given) ^ HEADER_MEMBERS))
         wrong("IMPORT_FOREIGN", f"members of the header are unknown or missing: {named}", 1)
@@ -229,7 +230,7 @@ def check_header(given: Any) -> int:
         if type(given[name]) is not int or given[name] < 1:
             wrong("IMPORT_FOREIGN", f"{name} of the header is not a version number", 1)
     if not isinstance(given["session"], str):
-        wrong("IMPORT_FOREIGN", "session of the header is not text", 1)
+        wrong("IMPORT_FOREIGN", "session in the header is not text", 1)
     if given["schema"] > _LAST_SCHEMAS.get(version, given["schema"]):
         what = f"no export of format version {version} has schema version {given['schema']}"
         wrong("IMPORT_ALTERED", what, 1)

@@ -201,6 +201,6 @@ def _invalid(problems: list[fields.Problem]) -> errors.InvalidInput:
     return errors.InvalidInput(
         "METADATA_INVALID",
         f"The report is not valid: {first['path']}: {first['message']}{more}.",
-        "Mend every listed problem and report again.",
+        "Fix every listed problem and report again.",
         problems=problems,
     )

@@ -44,7 +44,7 @@ def split(text: str, notes: Notes) -> tuple[list[str], str]:
     lines = text.split("\n")
     marks = [number for number, line in enumerate(lines) if line.rstrip() == "---"]
     if len(marks) < 2 or marks[0] != 0 or marks[1] == 1:
-        notes.add("A001", 1, "the file has no front matter", "begin it with lines between two lines of ---")
+        notes.add("A001", 1, "the file has no front matter", "start the file with keys between two lines of ---")
         return [], text
     return lines[1 : marks[1]], "\n".join(lines[marks[1] + 1 :]).lstrip("\n")
 
@@ -56,7 +56,7 @@ def entries(lines: list[str], notes: Notes) -> dict[str, Entry]:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as error:
         line, reason = _place(error, text)
-        hint = "put quotes around values that hold a colon or another mark of YAML"
+        hint = "quote values that contain a colon or another special character of YAML"
         notes.add("A002", line, f"the front matter is not YAML: {reason}", hint)
         return {}
     if not isinstance(root, yaml.MappingNode):
@@ -67,9 +67,9 @@ def entries(lines: list[str], notes: Notes) -> dict[str, Entry]:
     for key, value in root.value:
         entry = Entry(_line(key), value)
         if not isinstance(key, yaml.ScalarNode):
-            notes.add("A002", entry.line, "a key is no text", "write it as `key: value`")
+            notes.add("A002", entry.line, "a key is not text", "write it as `key: value`")
         elif key.value in found:
-            notes.add("A003", entry.line, f"the key {key.value} is given twice", "keep one of the two lines")
+            notes.add("A003", entry.line, f"the key {key.value} is given twice", "keep only one of the two lines")
         else:
             found[key.value] = entry
     return {key: entry for key, entry in found.items() if entry.node.tag != _NULL}
@@ -98,7 +98,7 @@ def text(key: str, entries: dict[str, Entry], notes: Notes) -> str:
     if entry is None:
         return ""
     if not isinstance(entry.node, yaml.ScalarNode):
-        notes.add("A006", entry.line, f"{key} must be a text", f"write `{key}: value`")
+        notes.add("A006", entry.line, f"{key} must be text", f"write `{key}: value`")
         return ""
     return str(entry.node.value).strip()
 
@@ -135,4 +135,4 @@ def _items(key: str, nodes: list[Any], notes: Notes) -> Iterator[str]:
         if item:
             yield item
         else:
-            notes.add("A006", _line(node), f"an item of {key} is no text", "write `- item`")
+            notes.add("A006", _line(node), f"an item of {key} is not text", "write `- item`")

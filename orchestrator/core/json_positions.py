@@ -85,7 +85,7 @@ class Reader:
         value, at = self._value(self._skip(0), ())
         at = self._skip(at)
         if at != len(self.text):
-            self._fail(at, (), "something follows the end of the JSON value")
+            self._fail(at, (), "there is text after the end of the JSON value")
         return value
 
     def lines(self) -> dict[Path, int]:
@@ -162,7 +162,7 @@ class Reader:
         try:
             text, end = _STRINGS.raw_decode(self.text, at)
         except json.JSONDecodeError as error:
-            self._fail(error.pos, path, f"a string is broken: {error.msg.lower().removesuffix(' at')}")
+            self._fail(error.pos, path, f"invalid string: {error.msg.lower().removesuffix(' at')}")
         return text, end
 
     def _check_text(self, text: str, path: Path, at: int) -> None:
@@ -184,7 +184,7 @@ class Reader:
             self._note(NUMBER, path, at, word)
             return None
         if word not in _WORDS:
-            self._fail(at, path, f"{word} is no JSON value")
+            self._fail(at, path, f"{word} is not a JSON value")
         return _WORDS[word]
 
     def _number(self, match: re.Match[str], path: Path) -> int | float:

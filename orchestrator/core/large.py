@@ -113,7 +113,7 @@ def _check_size(what: str, size: int) -> None:
     if size > REPORT_LIMIT:
         raise UsageError(
             "USAGE", f"{what} has {size} bytes; a report may have {REPORT_LIMIT}.",
-            "Put large items into files of the project and name those",
+            "Put large items into project files and name those files",
         )
 
 

@@ -286,7 +286,7 @@ def registered(values: Mapping[str, str | None]) -> tuple[tuple[str, ...], tuple
     long = {value for value in stripped.values() if len(value) >= SHORTEST_VALUE}
     written = {form for value in long for form in _forms(value)}
     warnings = tuple(
-        f"{name} has fewer than {SHORTEST_VALUE} characters and is not masked, because ordinary words would be as well."
+        f"{name} has fewer than {SHORTEST_VALUE} characters and is not masked: that would also mask ordinary words."
         for name, value in stripped.items()
         if len(value) < SHORTEST_VALUE
     )

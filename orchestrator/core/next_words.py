@@ -76,7 +76,7 @@ def turn(facts: Facts, open_: Turn) -> str:
     """That a turn is the asker's, and the command that says what it is about."""
     where = f" on group {open_.group_id}" if open_.group_id else ""
     read = handoff.command(facts.session_id, open_.group_id, open_.number)
-    told = "Turn {}{} is open and yours: read `{}`, do what it says, and report it."
+    told = "Turn {}{} is open for you: read `{}`, do what it says, and report it."
     return sentence(told, open_.number, where, read)
 
 

@@ -103,7 +103,7 @@ def lenient(data: bytes | str) -> Any:
     try:
         return json.loads(data)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
 
 
 def has_bom(data: bytes | str) -> bool:
@@ -175,7 +175,7 @@ def _parse(text: str, what: str, pairs: Callable[[list[tuple[str, Any]]], Any]) 
     except json.JSONDecodeError as error:
         raise _syntax_problem(error, text, what) from None
     except _BadNumber as error:
-        raise JsonProblem(f"{what} has {error}, which is no JSON number", "number") from None
+        raise JsonProblem(f"{what} has {error}, which is not a JSON number", "number") from None
     except ValueError:
         # Python refuses to convert integers of thousands of digits.
         raise JsonProblem(f"{what} has a number with too many digits", "number") from None
@@ -235,7 +235,7 @@ def _finite(digits: str) -> float:
 
 def _refuse_twice(text: str, what: str) -> NoReturn:
     faults, paths = _located(text, "duplicate")
-    message = f"{what} has a key twice: {', '.join(paths[:10])}"
+    message = f"{what} has a duplicate key: {', '.join(paths[:10])}"
     raise JsonProblem(message, "duplicate", paths, faults[0].line, faults[0].column)
 
 
@@ -250,7 +250,7 @@ def _can_be_stored(value: object) -> bool:
 def _refuse_texts(text: str, what: str) -> None:
     faults, paths = _located(text, "text")
     if faults:
-        message = f"{what} has a text at {paths[0]} that {faults[0].words}"
+        message = f"{what} has a string at {paths[0]} that {faults[0].words}"
         raise JsonProblem(message, "text", paths, faults[0].line, faults[0].column)
 
 

@@ -57,7 +57,8 @@ def failing(path: str) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         message = f"{path} could not be written: {reason}."
-        raise EnvironmentProblem("OUTPUT_FAILED", message, "Check the folder's rights and room", path=path) from error
+        advice = "Check permissions and free space of the folder"
+        raise EnvironmentProblem("OUTPUT_FAILED", message, advice, path=path) from error
 
 
 def sync_folder(path: str | os.PathLike[str]) -> None:
@@ -81,8 +82,8 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
     """
     path = Path(root)
     if not path.is_dir():
-        message = f"The folder {path} does not exist, so that nothing is written in it."
-        raise EnvironmentProblem("OUTPUT_FAILED", message, "See who has removed it", path=str(path))
+        message = f"The folder {path} does not exist, so nothing can be written to it."
+        raise EnvironmentProblem("OUTPUT_FAILED", message, "Check who removed it", path=str(path))
     for name in names:
         path = path / name
         with failing(str(path)):
@@ -90,7 +91,7 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
                 os.mkdir(path, FOLDER_MODE)
             except FileExistsError:
                 if not stat.S_ISDIR(os.lstat(path).st_mode):
-                    raise NotADirectoryError(None, "it is no folder") from None
+                    raise NotADirectoryError(None, "it is not a folder") from None
             else:
                 sync_folder(path.parent)
             if name == NAME:
@@ -121,12 +122,12 @@ def open_regular(path: str | os.PathLike[str], flags: int = READ) -> int:
     """A descriptor of a regular file for reading; no link is followed and no pipe waited for, unless flags say so.
 
     Raises:
-        OSError: there is no such file, it is no regular file, or it may not be read.
+        OSError: there is no such file, it is not a regular file, or it may not be read.
     """
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(None, "it is no regular file")
+        raise OSError(None, "it is not a regular file")
     return descriptor
 
 

@@ -85,7 +85,7 @@ def raw_file(project: str | os.PathLike[str], session_id: str, operation_id: str
     folder = durable.own_folder(session_folder(project, session_id), "evidence", "raw")
     path = folder / f"{operation_id}.log"
     if os.path.lexists(path) or os.path.lexists(f"{path}.gz"):
-        raise codes.refused("E301", f"Operation {operation_id} has a raw file already.", operation_id=operation_id)
+        raise codes.refused("E301", f"Operation {operation_id} already has a raw file.", operation_id=operation_id)
     return path
 
 
@@ -124,7 +124,7 @@ def record(
     with durable.locked(folder):
         index = _sound(folder, session_id)
         if any(operation_id == known.operation_id for known in index.records):
-            raise codes.refused("E301", f"Operation {operation_id} is recorded already.", operation_id=operation_id)
+            raise codes.refused("E301", f"Operation {operation_id} is already recorded.", operation_id=operation_id)
         with durable.failing(str(folder)):
             raw = _kept(folder, operation_id, compress=compress)
         made = evidence.sealed(Record(operation_id, kind, at, facts, raw, tuple(artifacts)))
@@ -271,7 +271,7 @@ def _read(folder: Path, session_id: str, known: str | None) -> tuple[Index | Non
     if index is None:
         return None, problems
     if index.session_id != session_id:
-        problems.append(Problem("E502", None, None, "The evidence index is that of another session."))
+        problems.append(Problem("E502", None, None, "The evidence index belongs to another session."))
     written = _checksum(folder)
     if written != evidence.checksum(data) and _pending(folder) == [written or _NONE, evidence.checksum(data)]:
         # The index was renamed into place, and a kill kept its checksum from following.

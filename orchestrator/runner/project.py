@@ -107,7 +107,7 @@ def check(root: str | os.PathLike[str]) -> None:
     if not os.path.lexists(inner):
         raise Refused("E101", f"{path} has no {FOLDER} folder.", _set_it_up(path), path=path)
     if not os.path.isdir(inner):
-        raise Refused("E101", f"{inner} is no folder.", _put_right(path, [FOLDER]), path=path, in_the_way=[FOLDER])
+        raise Refused("E101", f"{inner} is not a folder.", _put_right(path, [FOLDER]), path=path, in_the_way=[FOLDER])
     absent, wrong = _faults(Path(path))
     if absent or wrong:
         missing = [name.removeprefix(f"{FOLDER}/") for name in (*absent, *wrong)]
@@ -172,7 +172,7 @@ def outdated(root: str | os.PathLike[str]) -> tuple[str, ...]:
     sections = config.in_shared_file(_read(shared, os.O_RDONLY))
     if not sections:
         return ()
-    return (f"{shared} holds {', '.join(sections)}; move this to {own_settings(root)}, which is the file for it.",)
+    return (f"{shared} holds {', '.join(sections)}; move them to {own_settings(root)}.",)
 
 
 def own_settings(root: str | os.PathLike[str]) -> str:
@@ -255,7 +255,7 @@ def load_pointers(root: str | os.PathLike[str]) -> Pointers:
     except (OSError, ValueError):
         found = None
     if found is None:
-        raise InvalidInput("E105", f"{path} is not what the runner writes.", f"Delete {path}", path=path)
+        raise InvalidInput("E105", f"{path} is not in the form that the runner writes.", f"Delete {path}", path=path)
     return found
 
 
@@ -286,15 +286,16 @@ def save_pointers(root: str | os.PathLike[str], found: Pointers) -> None:
 
 def _check_flags(mode: str, root: str | None, project: str | None) -> None:
     if mode not in MODES:
-        raise UsageError("USAGE", f"The project mode is {', '.join(MODES[:-1])} or {MODES[-1]}.", "Use one of these")
+        raise UsageError("USAGE", f"The project mode must be {', '.join(MODES[:-1])} or {MODES[-1]}.", "Use one of"
+            " these")
     if mode == FIXED and not root:
-        raise UsageError("USAGE", "A fixed project needs its folder.", "Add --project-root PATH")
+        raise UsageError("USAGE", "A fixed project needs a folder.", "Add --project-root PATH")
     if mode != FIXED and root is not None:
-        raise UsageError("USAGE", "Only a fixed project has a root.", "Add --project-mode fixed")
+        raise UsageError("USAGE", "--project-root needs --project-mode fixed.", "Add --project-mode fixed")
     if project is not None and mode != CWD:
-        raise UsageError("USAGE", f"A project in mode {mode} is not named with --project.", "Leave one of both out")
+        raise UsageError("USAGE", f"--project cannot be combined with --project-mode {mode}.", "Leave one of them out")
     if project == "":
-        raise UsageError("USAGE", "The path of the project is empty.", "Name a folder with --project PATH")
+        raise UsageError("USAGE", "The project path is empty.", "Name a folder with --project PATH")
 
 
 def _require_folder(path: str) -> None:
@@ -304,7 +305,7 @@ def _require_folder(path: str) -> None:
         reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be used: {_reason(error)}"
         raise codes.refused("E102", f"{path} {reason}.", path=path) from None
     if not stat.S_ISDIR(found.st_mode):
-        raise codes.refused("E102", f"{path} is no folder.", path=path)
+        raise codes.refused("E102", f"{path} is not a folder.", path=path)
 
 
 def _reason(error: Exception) -> str:
@@ -316,7 +317,7 @@ def _warnings(path: str) -> tuple[str, ...]:
     for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 - it is recognised, not used
         top = os.path.realpath(folder)
         if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
-            return (f"{path} lies in {folder}, which the system may empty at any time.",)
+            return (f"{path} is in {folder} and may be deleted.",)
     return ()
 
 
@@ -331,10 +332,10 @@ def _volatile(root: str) -> str:
     with contextlib.suppress(OSError):
         first = "" if is_set_up(os.getcwd()) else sentence("{} once, then ", suggest("init", project="."))
         return sentence(
-            "Tasks work in a temporary project, {}: it is volatile and may be deleted afterwards. To work in this"
-            " folder: {}--project .", root, first,
+            "Tasks work in a temporary project, {}; it may be deleted afterwards. To work in this folder:"
+            " {}--project .", root, first,
         )  # fmt: skip
-    return f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
+    return f"Tasks work in a temporary project, {root}; it may be deleted afterwards."
 
 
 def is_in_repository(folder: str) -> bool:

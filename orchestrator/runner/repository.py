@@ -62,7 +62,7 @@ def must(folder: str, *words: str) -> str:
     ran = git(folder, *words)
     if ran.status:
         said = (ran.errors or ran.output)[-500:]
-        raise EnvironmentProblem("GIT_FAILED", f"git {' '.join(words[:3])} in {folder}: {said}", "Fix what git names")
+        raise EnvironmentProblem("GIT_FAILED", f"git {' '.join(words[:3])} in {folder}: {said}", "Fix what git reports")
     return ran.output
 
 
@@ -201,7 +201,7 @@ def merge(folder: str, name: str, message: str, *, keeps_commit: bool = False) -
     found = conflicts(folder)
     if not found:
         said = (ran.errors or ran.output)[-500:]
-        raise EnvironmentProblem("GIT_FAILED", f"git merge {name} in {folder}: {said}", "Fix what git names")
+        raise EnvironmentProblem("GIT_FAILED", f"git merge {name} in {folder}: {said}", "Fix what git reports")
     return found
 
 

@@ -322,7 +322,7 @@ def _scan(top: str) -> tuple[dict[str, Signature], tuple[str, ...], frozenset[st
                 raise _no_root(top, "does not exist") from None
         except OSError as error:
             if not prefix:
-                raise _no_root(top, f"cannot be looked into: {error.strerror}") from None
+                raise _no_root(top, f"cannot be read: {error.strerror}") from None
             unreadable.append(prefix)
         else:
             every += [prefix + name for name in below]

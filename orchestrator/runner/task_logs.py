@@ -77,7 +77,7 @@ def index(project: str | os.PathLike[str], session_id: str) -> list[dict[str, An
         raise _unreadable(path, str(error)) from None
     tasks = document.get("tasks") if isinstance(document, dict) else None
     if not isinstance(tasks, list) or not all(map(_is_entry, tasks)):
-        raise _unreadable(path, "it is no list of logs")
+        raise _unreadable(path, "it is not a list of logs")
     return tasks
 
 
@@ -106,7 +106,7 @@ def _log(path: Path) -> dict[str, Any]:
     except (OSError, strictjson.JsonProblem) as error:
         raise _unreadable(path, str(error)) from None
     if not isinstance(log, dict) or task_log.check(log):
-        raise _unreadable(path, "it is no whole log")
+        raise _unreadable(path, "it is not a complete log")
     return log
 
 
@@ -124,7 +124,7 @@ def _require(problems: list[task_log.Problem]) -> None:
     if problems:
         sentences = "; ".join(problem.message for problem in problems)
         listed = [problem._asdict() for problem in problems]
-        suggestion = "Write the run's log again with all of these"
+        suggestion = "Write the log of the run again with all of these"
         raise InvalidInput("TASK_LOG_INVALID", f"The log cannot be saved: {sentences}.", suggestion, problems=listed)
 
 

@@ -159,17 +159,17 @@ class _Question:
         if self._denied is not None:
             return _not_permitted(f"this would {self._denied}")
         if isinstance(error, MemoryError):
-            return _invalid("it needs more memory than there is")
+            return _invalid("it needs more memory than available")
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
             return _timeout(self._timeout_s) if self._late else KeyboardInterrupt()
         known = sqlite.translate(error, self._connection.path) if isinstance(error, sqlite3.Error) else None
         return known or self._wrong(str(error))
 
     def _wrong(self, message: str) -> OrchestratorError:
-        if "one statement at a time" in message:
+        if "Run one statement at a time" in message:
             return _invalid("it holds more than one statement")
         if "bindings" in message or "binding" in message:
-            return _invalid("it has parameters, and there are no values for them")
+            return _invalid("it has parameters, but no values were given")
         place = self._place(message)
         where = f", at character {place + 1}" if place is not None else ""
         return _invalid(message[:_MESSAGE_LENGTH] + where)
@@ -200,7 +200,7 @@ def _check_start(sql: str) -> None:
     if word.upper() in READING:
         return
     if word.upper() in _OTHERS:
-        raise _not_permitted(f"{word.upper()} is none of {', '.join(READING)}")
+        raise _not_permitted(f"only {', '.join(READING)} are allowed, not {word.upper()}")
     if not word:
         raise _invalid("there is no statement in it")
     near = names.nearest(word, READING)
@@ -248,7 +248,8 @@ def _places(sql: str, token: str) -> Iterator[int]:
 
 
 def _not_permitted(why: str) -> Refused:
-    return Refused("NOT_PERMITTED", f"A query only reads: {why[:_MESSAGE_LENGTH]}.", suggest("audit query", help=True))
+    message = f"Queries are read-only: {why[:_MESSAGE_LENGTH]}."
+    return Refused("NOT_PERMITTED", message, suggest("audit query", help=True))
 
 
 def _invalid(why: str, near: str | None = None) -> UsageError:
@@ -259,4 +260,4 @@ def _invalid(why: str, near: str | None = None) -> UsageError:
 
 def _timeout(seconds: float) -> UsageError:
     message = f"The query was stopped after {seconds:g} s."
-    return UsageError("QUERY_TIMEOUT", message, "Ask for less, or repeat with a longer --timeout")
+    return UsageError("QUERY_TIMEOUT", message, "Narrow the query, or repeat with a longer --timeout")

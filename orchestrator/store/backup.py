@@ -73,7 +73,7 @@ def _reserve(real: str) -> None:
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         raise errors.Refused(
-            "ALREADY_EXISTS", f"{real} exists already; a backup overwrites nothing.", "name another file", path=real
+            "ALREADY_EXISTS", f"{real} already exists; backups never overwrite files.", "name another file", path=real
         ) from None
     except OSError as error:
         raise problems.from_os(error, real) from error

@@ -70,8 +70,7 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
         _require_never_there(candidate.path, env)
     raise errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"There is no {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it, up to the repository"
-        " or the home folder.",
+        f"No {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it (up to the repository or home folder).",
         sentence("{}, or name the file by --db or {}", suggest("init"), VARIABLE),
     )
 
@@ -173,7 +172,7 @@ def require_path(text: str, where: str) -> None:
         EnvironmentProblem: DATABASE_UNSUPPORTED. The address may hold a password, so only its scheme is repeated.
     """
     if not text.strip():
-        said = "has only blanks" if text else "is empty"
+        said = "is blank" if text else "is empty"
         raise errors.UsageError("INVALID_PATH", f"{where} {said}.", "give the name of a file")
     if text == constants.IN_MEMORY:
         raise problems.in_memory(where)

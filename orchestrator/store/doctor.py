@@ -108,7 +108,7 @@ def _examine(real: str, facts: dict[str, str | int | None], state: str | None) -
         yield Problem("LOG_OLDER", "warning", real, *problems.older_log(real))
     facts["writer"] = writer(real)
     if facts["writer"] is not None:
-        message = f"Process {facts['writer']} holds the write lock of {real} at this moment."
+        message = f"Process {facts['writer']} currently holds the write lock of {real}."
         yield Problem("WRITER_ACTIVE", "info", real, message, f"ps -p {facts['writer']}")
     try:
         connection = sqlite.open_file(real, write=False, deadline=DEADLINE_S)
@@ -133,7 +133,7 @@ def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) 
     # A file that is opened as immutable does not show the mode that it has.
     facts["journal_mode"] = None if connection.immutable else mode
     if facts["journal_mode"] not in ("wal", None):
-        message = "Write-ahead logging is off (a network mount?): writers and readers wait for each other."
+        message = "Write-ahead logging is off (a network mount?): writers and readers block each other."
         yield Problem("JOURNAL_MODE", "warning", connection.path, message, "move the file to a local disk")
     facts["schema_version"] = sqlite.read_version(connection, DEADLINE_S)
     sqlite.check_version(connection, DEADLINE_S)
@@ -173,7 +173,7 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
     facts["wal_size"] = os.stat(log).st_size if os.path.exists(log) else 0
     facts["mode"] = f"{stat.S_IMODE(found.st_mode):04o}"
     if filemodes.is_open_to_others(found.st_mode):
-        message = f"Other users of this machine may open {real} (mode {facts['mode']})."
+        message = f"Other users of this machine can read {real} (mode {facts['mode']})."
         yield Problem("PERMISSIONS", "warning", real, message, f"chmod 600 {problems.quoted(real)}")
     if locked := sqlite.locked_files(real):
         yield from_error(problems.read_only(real, locked), "warning")
@@ -196,7 +196,7 @@ def _has_room(folder: str) -> bool:
 
 def _power_cut(synchronous: str, real: str) -> Iterator[Problem]:
     if synchronous == "NORMAL":
-        message = "synchronous is NORMAL: a power cut may lose the last steps, not the rest."
+        message = "synchronous is NORMAL: a power failure may lose the last steps, but no older ones."
         yield Problem("SYNCHRONOUS", "info", real, message, "unset ORCHESTRATOR_SYNCHRONOUS")
 
 
@@ -204,7 +204,7 @@ def _with_cure(problem: errors.OrchestratorError, real: str, facts: dict[str, st
     """The finding, with the command that mends what `doctor` itself was suggested for."""
     if problem.code == "BUSY":
         holder = facts.get("writer")
-        cure = f"ps -p {holder}" if holder else "run the same command again when the other process is done"
+        cure = f"ps -p {holder}" if holder else "run the same command again once the other process has finished"
     elif problem.code == "CORRUPT":
         cure = _restore(real)
     elif any(each.operation == "doctor" for each in suggestions(problem.suggestion)):

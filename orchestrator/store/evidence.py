@@ -120,9 +120,9 @@ def faults(connection: sqlite3.Connection, session: str) -> Iterator[Fault]:
             yield Fault(id_, "its content does not have the recorded hash")
     for id_, hash_, content in connection.execute(_MESSAGES, {"session": session}):
         if content is None:
-            yield Fault(id_, "the whole message that it was taken from is missing")
+            yield Fault(id_, "the message it was taken from is missing")
         elif digest(content) != hash_:
-            yield Fault(id_, "the whole message that it was taken from does not have the recorded hash")
+            yield Fault(id_, "the message it was taken from does not have the recorded hash")
     for turn, group, hash_, document in connection.execute(_HANDOFFS, {"session": session}):
         if digest(document) != hash_:
             yield Fault(group or session, f"the hand-off of turn {turn} does not have the recorded hash")

@@ -47,7 +47,7 @@ def tracked(path: str) -> Risk | None:
     command = git.untrack(path)
     if command is None:
         return None
-    message = f"Git tracks {path}: a checkout, reset or stash takes recorded steps away or brings old ones back."
+    message = f"Git tracks {path}: a checkout, reset or stash can remove recorded steps or bring old ones back."
     return Risk(TRACKED, "warning", message, f"{command}, then commit")
 
 
@@ -62,8 +62,8 @@ def went_back(connection: sqlite3.Connection, state_folder: str | None) -> Risk 
     if seen is None:
         return None
     message = (
-        f"The database went back: {high_water.worded(seen)}, which this machine has seen, is not in it. An old copy of"
-        " the file was put in its place (by git, or by hand)."
+        f"The database went back: {high_water.worded(seen)}, which this machine has seen, is not in it. It was"
+        f" replaced by an old copy (by git, or by hand)."
     )
     return Risk(WENT_BACK, "error", message, _restoring(connection))
 
@@ -75,7 +75,7 @@ def replaced(connection: sqlite3.Connection, state_folder: str | None) -> Risk |
         return None
     message = (
         f"Another database was here, and is lost with all of its steps: {high_water.worded(seen)} is the newest that"
-        " this machine has seen of it. This older database was put in its place (by git, or by hand)."
+        " this machine has seen of it. It was replaced by this older database (by git, or by hand)."
     )
     return Risk(REPLACED, "error", message, _restoring(connection))
 
@@ -103,7 +103,7 @@ def earlier(connection: sqlite3.Connection, state_folder: str | None) -> Risk | 
     seen = high_water.earlier(connection, state_folder)
     if seen is None:
         return None
-    message = f"{_was_here(seen)} This one was begun after it was deleted or moved."
+    message = f"{_was_here(seen)} This one was created after it was deleted or moved."
     return Risk(EARLIER, "info", message, _restoring(connection))
 
 
@@ -114,6 +114,6 @@ def _was_here(seen: high_water.Seen) -> str:
 def _restoring(connection: sqlite3.Connection) -> Sentence:
     path = str(getattr(connection, "path", ""))
     return sentence(
-        "{} with the newest copy of it (to go on with what is there: first {})",
+        "{} with the newest copy of it (to continue with the current one, first {})",
         suggest("db restore", file="FILE", db=path), suggest("db backup", file="FILE", db=path),
     )  # fmt: skip

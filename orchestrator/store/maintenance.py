@@ -100,17 +100,17 @@ def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     yield from _missing({key: wanted[key] for key in wanted.keys() - found.keys()}, connection.path)
     for key in sorted(wanted.keys() & found.keys(), key=_order):
         if wanted[key] != found[key]:
-            yield _schema_problem("ALTERED", key, "is not as this program made it", connection.path)
+            yield _schema_problem("ALTERED", key, "differs from the one this program creates", connection.path)
     for kind, name in sorted(found.keys() - wanted.keys()):
         if not name.startswith("sqlite_"):
             command = drop(connection.path, kind, name)
             # A trigger acts within our own steps, with our right to write.
             severity = "error" if kind == "trigger" else "warning"
-            yield Problem("SCHEMA_FOREIGN", severity, name, f"The {kind} {name} is none of this program's.", command)
+            yield Problem("SCHEMA_FOREIGN", severity, name, f"The {kind} {name} is foreign to this program.", command)
 
 
 def drop(path: str, kind: str, name: str) -> str:
-    """The command that takes a part of the schema away which is none of this program's."""
+    """The command that takes a part of the schema away which does not belong to this program."""
     quoted = '"' + name.replace('"', '""') + '"'
     return f"sqlite3 {problems.quoted(path)} {problems.quoted(f'DROP {kind.upper()} {quoted}')}"
 
@@ -140,7 +140,7 @@ def version_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     revisions = sqlite.revisions(connection)
     if revisions != [f"{version:04}"]:
-        message = f"The file says version {version}, and its migrations say {', '.join(revisions or ()) or 'none'}."
+        message = f"The file says version {version}, but its migrations say {', '.join(revisions or ()) or 'none'}."
         command = suggest("db check", repair=True, db=connection.path)
         yield Problem("VERSION_MISMATCH", "error", VERSION_MARK, message, command)
 

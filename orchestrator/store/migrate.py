@@ -251,7 +251,7 @@ def _run(path: str | Path, move: _Move) -> tuple[int, int, Path | None]:
         cause = error.orig
         raise (isinstance(cause, sqlite3.Error) and sqlite.translate(cause, connection.path)) or error from error
     except CommandError as error:
-        raise problems.corrupt(connection.path, f"its migrations do not fit this program ({error})") from error
+        raise problems.corrupt(connection.path, f"its migrations do not match this program ({error})") from error
     finally:
         connection.close()
 

@@ -41,7 +41,7 @@ READ = tuple(NEEDED)
 REQUIRED = READ[:2]
 """The tables without which a file is no peer's."""
 
-_PEER = sentence("name the SQLite database of a peer: {}", suggest("import peer", file="FILE"))
+_PEER = sentence("name the SQLite database of the other tool: {}", suggest("import peer", file="FILE"))
 _MAGIC = b"SQLite format 3\0"
 _FORGIVEN = r"(?:NULL|TEXT|NUMERIC|non-[A-Z]+) value in|CHECK constraint failed"
 """What a check of the pages may say about values; those are looked at one by one."""
@@ -86,7 +86,7 @@ def read(path: str) -> Peer:
 
     Raises:
         InvalidInput: PEER_INVALID {problems}: it is missing, unreadable, no database, damaged, not a peer's, too
-            large, or it changed while it was read.
+            large, or it changed while it was being read.
     """
     try:
         real = os.path.realpath(path)
@@ -101,7 +101,9 @@ def read(path: str) -> Peer:
         reason = getattr(error, "strerror", None) or str(error)
         raise invalid(path, ("unreadable", f"it cannot be read: {reason}")) from error
     if changed:
-        raise invalid(path, ("changed", "it changed while it was read"), suggestion="Repeat when nobody writes to it")
+        raise invalid(path, ("changed", "it changed while it was being read"), suggestion="Repeat when nothing is"
+            " writing"
+            " to it")
     name = os.path.basename(real).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return Peer(name, digest, *found)
 
@@ -113,7 +115,7 @@ def _state(real: str, path: str) -> tuple[Any, ...]:
     except (FileNotFoundError, NotADirectoryError):
         raise invalid(path, ("missing", "there is no such file")) from None
     if not stat.S_ISREG(found.st_mode):
-        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
         raise invalid(path, ("no_file", f"it is {what}"))
     if not os.access(real, os.R_OK):
         way = f"chmod u+r {problems.quoted(real)}, as its owner"
@@ -132,11 +134,11 @@ def _check_header(real: str, path: str, size: int) -> None:
     if not size:
         raise invalid(path, ("empty", "it is empty"))
     if len(header) < 100 or not header.startswith(_MAGIC):
-        raise invalid(path, ("no_database", "it is no SQLite database"))
+        raise invalid(path, ("no_database", "it is not an SQLite database"))
     page = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big") if header[24:28] == header[92:96] else 0
     if pages * (65536 if page == 1 else page) > size and not _logs(real):
-        raise invalid(path, ("damaged", "it is cut off: pages at its end are missing"))
+        raise invalid(path, ("damaged", "it is cut off: pages are missing at the end"))
 
 
 def _logs(real: str) -> list[str]:
@@ -180,7 +182,7 @@ def _connected(real: str, mode: str, path: str) -> Iterator[sqlite3.Connection]:
 def _check_pages(connection: sqlite3.Connection, path: str) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application == constants.APPLICATION_ID:
-        raise invalid(path, ("own_database", "it is a database of this program, not of a peer"))
+        raise invalid(path, ("own_database", "it is a database of this program, not of another tool"))
     said = (str(row[0]) for row in connection.execute("PRAGMA quick_check(100000)"))
     faults = [text for text in said if text != "ok" and not re.match(_FORGIVEN, text)]
     if faults:
@@ -240,7 +242,7 @@ class _Budget:
         for values in cursor:
             self._left -= sum(len(value) if isinstance(value, (str, bytes)) else 8 for value in values)
             if self._left < 0:
-                message = f"what it holds has more than {CONTENT_LIMIT} bytes"
+                message = f"its content has more than {CONTENT_LIMIT} bytes"
                 raise invalid(self._path, ("too_large", message))
             found.append(dict(zip(columns, values, strict=True)))
         return tuple(found)
@@ -278,7 +280,7 @@ def _translated(error: sqlite3.Error, path: str) -> InvalidInput:
     if code == sqlite3.SQLITE_TOOBIG:
         return invalid(path, ("too_large", f"one of its values has more than {CELL_LIMIT} bytes"))
     if code == sqlite3.SQLITE_NOTADB:
-        return invalid(path, ("no_database", "it is no SQLite database, or an encrypted one"))
+        return invalid(path, ("no_database", "it is not an SQLite database, or an encrypted one"))
     if code == sqlite3.SQLITE_AUTH:
         return invalid(path, ("runs_sql", "reading it would run SQL of its own"))
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN):

@@ -73,10 +73,10 @@ def gone(path: str, last: str, copy: str | None) -> errors.EnvironmentProblem:
     """
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"The database {path} is gone: this machine has seen steps of it up to {last}. It was deleted or moved (by git,"
+        f"The database {path} is gone: this machine has seen its steps up to {last}. It was deleted or moved (by git,"
         " or by hand).",
         sentence(
-            "bring the file back with its -wal, if there is one; from a backup: {}; to begin an empty one: {}",
+            "bring the file back with its -wal, if there is one; from a backup: {}; to start an empty one: {}",
             suggest("db restore", file=copy or "FILE", db=path), suggest("init", db=path),
         ),
         db=path,
@@ -97,7 +97,7 @@ def in_memory(where: str) -> errors.EnvironmentProblem:
     """What was given for a file is SQLite's name of a database that ends with its connection."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        f"{where} is {constants.IN_MEMORY}, a database that would be gone after this call; only files are supported.",
+        f"{where} is {constants.IN_MEMORY}, a database that would vanish after this call; only files are supported.",
         sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
     )
 
@@ -108,7 +108,7 @@ def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProble
     restore, repair = suggest("db restore", file="FILE", db=path), suggest("db check", repair=True, db=path)
     return errors.EnvironmentProblem(
         "CORRUPT",
-        f"The database {path} says that it has schema version {version}, but {other}.",
+        f"The database {path} claims schema version {version}, but {other}.",
         sentence("{}, or {}", repair, restore) if version == constants.SCHEMA_VERSION else restore,
         db=path,
     )
@@ -116,7 +116,7 @@ def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProble
 
 def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: str | None) -> errors.EnvironmentProblem:
     """A step of the migrations failed; the database is as it was."""
-    way = f"rename or drop {obstacle} in {quoted(path)}, then " if obstacle else "fix what it names, then "
+    way = f"rename or drop {obstacle} in {quoted(path)}, then " if obstacle else "fix the reported problem, then "
     return errors.EnvironmentProblem(
         "MIGRATION_FAILED",
         f"Step {step} of the migrations failed: {cause}. The database {path} was not changed"
@@ -166,7 +166,7 @@ def half_restored(path: str) -> errors.EnvironmentProblem:
 
 def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     """Something else than a file stands at the path."""
-    what = "is a folder" if folder else "is no regular file"
+    what = "is a folder" if folder else "is not a regular file"
     inside = f"{path.rstrip('/')}/{constants.FILE}"
     way = suggest("init", db=inside) if folder else "name a file by --db"
     return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
@@ -187,7 +187,7 @@ def no_room(folder: str) -> errors.EnvironmentProblem:
     """What is to be the folder of the database is something else."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"{folder} is no folder, so that no database can lie in it.",
+        f"{folder} is not a folder, so it cannot hold a database.",
         sentence("mv {} {}, then {}", quoted(folder), quoted(folder + ".old"), suggest("init")),
         db=f"{folder}/{constants.FILE}",
     )
@@ -201,7 +201,7 @@ def unreadable(path: str) -> errors.EnvironmentProblem:
     what, right = ("read it", "u+r") if closed == path else (f"enter the folder {closed}", "u+rx")
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"The database {path} is closed to this user, who may not {what}.",
+        f"The database {path} is not accessible: this user may not {what}.",
         f"chmod {right} {quoted(closed)}, as its owner",
         db=path,
     )
@@ -211,15 +211,15 @@ def no_folder(path: str) -> errors.EnvironmentProblem:
     """The folder that a copy is to lie in does not exist."""
     folder = _folder(path)
     way = f"mkdir -p {quoted(folder)}"
-    return errors.EnvironmentProblem("NO_FOLDER", f"There is no folder {folder}.", way, path=path)
+    return errors.EnvironmentProblem("NO_FOLDER", f"The folder {folder} does not exist.", way, path=path)
 
 
 def no_working_folder() -> errors.EnvironmentProblem:
     """The folder that the call was made in has been deleted."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        "The working folder does not exist any more, so no database can be looked for.",
-        "change into a folder that exists, or name the file by --db and its whole path",
+        "The working folder no longer exists, so no database can be found.",
+        "change to an existing folder, or give the full path with --db",
     )
 
 
@@ -227,7 +227,7 @@ def outdated(path: str, found: int) -> errors.EnvironmentProblem:
     """The file holds an older schema, or none yet."""
     versions = {"database_version": found, "program_version": constants.SCHEMA_VERSION}
     if found == 0:
-        return _problem("NO_DATABASE", f"The database {path} holds no schema yet.", "init", path, **versions)
+        return _problem("NO_DATABASE", f"The database {path} has no schema yet.", "init", path, **versions)
     message = (
         f"The database {path} has schema version {found}, older than this program's version {constants.SCHEMA_VERSION}."
     )
@@ -293,8 +293,8 @@ def unread_log(path: str) -> errors.EnvironmentProblem:
     """The folder is read-only, but a log beside the file holds steps that only a writer can take in."""
     return errors.EnvironmentProblem(
         "READ_ONLY",
-        f"The folder of {path} is read-only and {path}-wal holds steps that only a user who may write can take in.",
-        sentence("{}, run as a user who may write in {}", suggest("init", db=path), _folder(path)),
+        f"The folder of {path} is read-only, but {path}-wal holds steps that only a user with write access can apply.",
+        sentence("{}, run as a user with write access to {}", suggest("init", db=path), _folder(path)),
         db=path,
     )
 
@@ -303,7 +303,7 @@ def disk_full(path: str) -> errors.EnvironmentProblem:
     """A write found no room (disk, quota or size limit)."""
     return errors.EnvironmentProblem(
         "DISK_FULL",
-        f"There is no room to write the database {path} (disk full, quota or size limit).",
+        f"No space left to write the database {path} (disk full, quota or size limit).",
         f"free space on the disk of {quoted(_folder(path))} and run the same command again",
         db=path,
     )

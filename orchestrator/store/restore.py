@@ -116,7 +116,7 @@ def _version(source: str, deadline: float) -> int:
     if version > constants.SCHEMA_VERSION:
         raise problems.too_new(source, version)
     if version == 0:
-        raise problems.no_backup(source, "it holds no schema")
+        raise problems.no_backup(source, "it has no schema")
     return version
 
 

@@ -177,7 +177,7 @@ def prepare(connection: sqlite3.Connection, *, write: bool = True, synchronous: 
         return
     if synchronous not in SYNCHRONOUS:
         raise errors.UsageError(
-            "USAGE", f"ORCHESTRATOR_SYNCHRONOUS is FULL or NORMAL, not {synchronous!r}.",
+            "USAGE", f"ORCHESTRATOR_SYNCHRONOUS must be FULL or NORMAL, not {synchronous!r}.",
             "unset ORCHESTRATOR_SYNCHRONOUS",
         )
     connection.create_function(constants.WRITE_FUNCTION, 0, _one)
@@ -267,7 +267,7 @@ def check_marks(connection: Connection, version: int, deadline: float = DEADLINE
     if said != [f"{version:04}"]:
         raise problems.contradicts(connection.path, version, f"its migrations say {', '.join(said) or 'none'}")
     if not fits:
-        raise problems.contradicts(connection.path, version, "it has the schema of another one")
+        raise problems.contradicts(connection.path, version, "it has the schema of another version")
 
 
 def revisions(connection: sqlite3.Connection) -> list[str] | None:
@@ -579,7 +579,7 @@ def _use_wal(real: str, deadline: float) -> tuple[str, ...]:
         return ()
     return (
         f"{real} is on a disk without write-ahead logging (a network mount?); it uses a rollback journal, so writers"
-        " and readers wait for each other.",
+        f" and readers block each other.",
     )
 
 

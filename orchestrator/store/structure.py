@@ -93,7 +93,7 @@ def _put_in_place(actor: str, at: str, given: dict[str, Any]) -> str:
     steps = [f"{each.get('session_id')} {each.get('kept_seq')}..{each.get('lost_seq')}" for each in chains[:_SHOWN]]
     more = f" and {len(chains) - _SHOWN} more" if len(chains) > _SHOWN else ""
     said = f"; steps lost after: {', '.join(steps)}{more}" if steps else ""
-    said = "; what was lost is not known" if lost is None else said
+    said = "; what was lost is unknown" if lost is None else said
     return f"a backup was put in place by {actor} at {at}{said}"
 
 
@@ -103,7 +103,7 @@ def _made_anew(actor: str, at: str, given: dict[str, Any]) -> str:
     names = [*found] if isinstance(found, dict) else []
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     parts = f": {', '.join(names[:_SHOWN])}{more}" if names else ""
-    return f"triggers, views or indexes were made anew by {actor} at {at}{parts}"
+    return f"triggers, views or indexes were recreated by {actor} at {at}{parts}"
 
 
 def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -111,13 +111,13 @@ def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:
     name = maintenance.VERSION_MARK
     row = connection.execute(_MARK, {"name": name}).fetchone()
     if row is None or _bare(row[0]) != _bare(guards_tables.VERSION_TABLE):
-        message = f"The table {name} is not as this program made it."
+        message = f"The table {name} differs from the one this program creates."
         yield Finding(_MARK_ALTERED, None, None, name, name, message, suggest("db check"))
 
 
 def _hidden(connection: sqlite3.Connection) -> Iterator[Finding]:
     for kind, name in connection.execute(_HIDDEN, {"mark": maintenance.VERSION_MARK}):
-        message = f"The {kind} {name} is none of this program's."
+        message = f"The {kind} {name} is foreign to this program."
         command = maintenance.drop(getattr(connection, "path", ""), kind, name)
         yield Finding(_FOREIGN, None, None, None, name, message, command)
 

@@ -44,10 +44,10 @@ def _refuse_used(connection: sqlite3.Connection, path: str, session: str | None)
     known = connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone()
     fresh = suggest("audit import", file="FILE", db=os.path.join(os.path.dirname(path), 'new.db'))
     if known is not None:
-        message = f"The database {path} has a session {session} already; nothing was imported."
+        message = f"The database {path} already has a session {session}; nothing was imported."
         raise Refused("ALREADY_EXISTS", message, fresh, path=path)
     if connection.execute(_MADE_BY_INIT).fetchone() is not None:
-        message = f"The database {path} is not empty; an export goes into a database of its own."
+        message = f"The database {path} is not empty; import an export into a new database."
         raise Refused("NOT_EMPTY", message, fresh, path=path)
 
 

@@ -11,8 +11,8 @@ from tests.acceptance.replhouse import House
 
 PHASES = ("REQUIREMENT_ANALYSIS", "TASK_DECOMPOSITION", "PLANNING")
 NO_TERMINAL = (
-    "HINT: orchestrator repl --project {project}, and there /continue {run}, at a terminal of your own; a script "
-    "begins with --human-token-file FILE"
+    "HINT: orchestrator repl --project {project}, and there /continue {run}, at your own terminal; a script starts"
+    " with --human-token-file FILE"
 )
 
 

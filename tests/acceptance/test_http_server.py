@@ -215,7 +215,7 @@ def test_a_token_that_other_users_may_read_is_warned_of(web: WebHouse, mode: int
     token = web.base / "token"
     token.write_text("0123456789abcdef\n")
     token.chmod(mode)
-    warning = f"Other users of this machine may open the file of --token-file (mode {mode:04o})"
+    warning = f"Other users of this machine can read --token-file (mode {mode:04o})"
     told = web.serve("--token-file", str(token), steps=()).told["warnings"]
     assert [warning in each for each in told] == [True] * warns
 
@@ -224,8 +224,8 @@ def test_a_token_that_other_users_may_read_is_warned_of(web: WebHouse, mode: int
     ("program", "why"),
     [
         pytest.param("missing.sh", "There is no program {}. Install it, or give the path", id="none"),
-        pytest.param("forbidden.sh", "{} may not be executed. Allow it with: chmod +x {}", id="not executable"),
-        pytest.param("folder", "{} is a folder, and no program. Name the program itself", id="a folder"),
+        pytest.param("forbidden.sh", "{} is not executable. Allow it with: chmod +x {}", id="not executable"),
+        pytest.param("folder", "{} is a folder, not a program. Name the program itself", id="a folder"),
         pytest.param("agent.sh", None, id="there"),
     ],
 )
@@ -401,8 +401,8 @@ def test_what_it_prints_to_a_person_names_link_and_token(web: WebHouse, script: 
     assert lines[1].startswith(f"Sign-in link (valid once): {url}/open/")
     way = "Install it with: npm install -g @anthropic-ai/claude-code"
     assert lines[2] == f"{LACKING} There is no program claude. {way}"
-    assert lines[3].startswith("Scripts write with: Authorization: Bearer ")
-    assert lines[4] == "Ctrl-C ends it."
+    assert lines[3].startswith("API token: ")
+    assert lines[4] == "Press Ctrl-C to stop."
 
 
 @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ def test_a_link_is_never_printed_where_an_agent_reads_it(
     lines = printed(web, script, 4, terminal=terminal, **variables)
     url = lines[0].removeprefix("Listening on ")
     command = f"orchestrator --db {web.database} human link --url {url}"
-    assert lines[1] == f"Sign in: run `{command}` at a terminal of your own."
+    assert lines[1] == f"Sign in: run `{command}` at your own terminal."
     assert not [line for line in lines if "/open/" in line]
 
 

@@ -181,9 +181,9 @@ def test_the_link_is_used_up_by_its_button_alone(house: WebHouse, visit: Open) -
     assert second.goto(link).status == 410
     assert second.locator("form").count() == 0
     second.goto(house.url)
-    assert second.get_by_text("You are reading only.").is_visible()
-    first.get_by_role("button", name="Leave").click()
-    first.get_by_text("You are reading only.").wait_for()
+    assert second.get_by_text("You can only read.").is_visible()
+    first.get_by_role("button", name="Sign out").click()
+    first.get_by_text("You can only read.").wait_for()
 
 
 def hostile(house: WebHouse) -> list[str]:
@@ -320,10 +320,10 @@ def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -
     page.locator("#live[data-on=no]").wait_for()
     house.serve(port=port)
     page.locator("#live[data-on=yes]").wait_for()
-    page.locator("#enter").get_by_text("Your visit has ended.").wait_for()
+    page.locator("#enter").get_by_text("You have been signed out.").wait_for()
     page.get_by_role("button", name="Send the reply").click()
     page.wait_for_url(re.compile("/reply$"))
-    assert page.get_by_role("heading", name="Your visit has ended").is_visible()
+    assert page.get_by_role("heading", name="You have been signed out").is_visible()
     assert page.get_by_text("Open that link in this browser").is_visible()
     assert page.locator("textarea").input_value() == "my long reply"
     assert house.api(f"/api/tasks/{id}")["status"] == "AWAITING_RESPONSE"
@@ -348,11 +348,11 @@ def test_two_servers_of_one_machine_do_not_end_each_others_visits(
             come_in(page, each)
         for each, page in pages.items():
             page.goto(f"{each.url}/projects")
-            assert page.get_by_role("button", name="Leave").is_visible()
-        pages[other].get_by_role("button", name="Leave").click()
-        pages[other].get_by_text("You are reading only.").wait_for()
+            assert page.get_by_role("button", name="Sign out").is_visible()
+        pages[other].get_by_role("button", name="Sign out").click()
+        pages[other].get_by_text("You can only read.").wait_for()
         pages[house].reload()
-        assert pages[house].get_by_role("button", name="Leave").is_visible()
+        assert pages[house].get_by_role("button", name="Sign out").is_visible()
     finally:
         context.close()
         other.close()
@@ -364,12 +364,12 @@ def test_a_first_talk_is_one_group_of_two_tasks_also_after_the_server_was_killed
     page.get_by_role("link", name="Projects").click()
     register(page, house)
     card = page.locator("section.card").filter(has=page.get_by_role("heading", name="newcomer"))
-    card.get_by_label("What is to be done?").fill("Tell what the first thing is")
-    card.get_by_role("button", name="Begin").click()
+    card.get_by_label("What should be done?").fill("Tell what the first thing is")
+    card.get_by_role("button", name="Start").click()
     page.get_by_text("complete", exact=True).first.wait_for()
     page.locator(".crumbs a").last.click()
     session = page.url.rpartition("/")[2]
-    page.get_by_label("Say something more").fill("Tell what the second thing is")
+    page.get_by_label("Send another message").fill("Tell what the second thing is")
     page.get_by_role("button", name="Send").click()
     page.get_by_text("complete", exact=True).first.wait_for()
 
@@ -392,8 +392,8 @@ def register(page: Any, house: WebHouse) -> None:
     """Register a folder of its own as the project `newcomer`, on the page of projects."""
     if page.locator("#add[open]").count() == 0:
         page.get_by_text("Register a project").click()
-    page.get_by_label("Its folder, from the root").fill(str(replhouse.set_up(house.base / "newcomer")))
-    page.get_by_label("Another name for it").fill("newcomer")
+    page.get_by_label("Full path of its folder").fill(str(replhouse.set_up(house.base / "newcomer")))
+    page.get_by_label("Alias (optional)").fill("newcomer")
     page.get_by_role("button", name="Register").click()
     page.get_by_role("heading", name="newcomer").wait_for()
 

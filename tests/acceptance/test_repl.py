@@ -99,7 +99,7 @@ def test_answers_as_json_have_the_printed_shape(house: House) -> None:
         pytest.param(b"\xef\xbb\xbf\n \r\n/exit\r\nx", 0, "", id="marks, blank lines and ends of Windows"),
         pytest.param(b"exit\n", 1, "ERROR: Did you mean /exit?\nHINT: /exit\n", id="exit alone"),
         pytest.param(b"/foo\n", 1, "ERROR: There is no command '/foo'.\nHINT: /help\n", id="an unknown command"),
-        pytest.param(b"caf\xe9\n", 1, "ERROR: Line 1 is not UTF-8: byte 0xe9 at offset 3.\nHINT: Write it as UTF-8\n",
+        pytest.param(b"caf\xe9\n", 1, "ERROR: Line 1 is not UTF-8: byte 0xe9 at offset 3.\nHINT: Send it as UTF-8\n",
                      id="no UTF-8"),
         pytest.param(b"x" * 2_000_000 + b"\n/exit\n", 1, "ERROR: Line 1 has more than 1048576 bytes.\n"
                      "HINT: Put the text into a file and name the file\n", id="two megabytes"),
@@ -249,7 +249,7 @@ def test_a_new_repl_reaches_what_an_earlier_one_has_printed(house: House) -> Non
     before = house.run(TASK, command="run", executor=house.scripted(MADE))
     id, session = SUMMARY.findall(before.out)[0][1], house.logs()[0]["session_id"]
     done = house.run(lines=["/status", "/tasks", "/logs", "/logs task-001", f"/logs {id}", "/exit"])
-    head = f"No task in this session.\nEarlier, in session {session} (/logs ID shows one):\n"
+    head = f"No tasks in this session.\nEarlier, in session {session} (/logs ID shows one):\n"
     assert f"\nDb:              {house.database}\n" in done.out
     assert "\nProject mode:    fixed\n" in done.out
     assert f"{head}{id} [log: task-001] COMPLETE  create notes.md\n{head}task-001 [task: {id}] COMPLETE" in done.out
@@ -262,7 +262,7 @@ def test_a_new_repl_reaches_what_an_earlier_one_has_printed(house: House) -> Non
 def test_a_repl_in_a_fresh_project_looks_for_nothing_earlier(house: House) -> None:
     house.database.unlink()
     done = house.run(lines=["/status", "/tasks", "/logs"])
-    assert (done.code, done.out.count("No task in this session.\n"), house.database.exists()) == (0, 2, False)
+    assert (done.code, done.out.count("No tasks in this session.\n"), house.database.exists()) == (0, 2, False)
     assert "Earlier" not in done.out
     assert "\nDb:              -\n" in done.out
 

@@ -198,7 +198,7 @@ def test_what_cannot_be_undone_is_confirmed_by_a_person(house: House) -> None:
     desk.type("run rm -rf build/old.md\n")
     assert "YES/NO" in desk.wait_for(PROMPT)
     desk.type("/respond perhaps\n")
-    assert "ERROR: This is answered by yes or no." in desk.wait_for(PROMPT)
+    assert "ERROR: Answer yes or no." in desk.wait_for(PROMPT)
     desk.type("/respond yes\n")
     desk.confirm()
     assert "[RESULT]  COMPLETE" in desk.wait_for(PROMPT)
@@ -216,7 +216,7 @@ def test_a_code_that_is_not_typed_proves_nobody(house: House) -> None:
     desk.type("WRONG\n")
     said = desk.wait_for(PROMPT)
     assert "ERROR: HUMAN_REQUIRED" in said
-    assert "HINT: Type /respond notes.md again, and then what is asked for" in said
+    assert "HINT: Type /respond notes.md again, then what it asks for" in said
     desk.type("/respond notes.md\n")
     desk.wait_for("to confirm: ")
     desk.interrupt()
@@ -267,7 +267,7 @@ def test_where_a_file_is_in_the_way_of_init_the_lines_to_type_are_said(house: Ho
     assert terminal.ends() == 1
     inner = house.project / ".claude"
     aside = f"try: mv {inner}/rules {inner}/rules.aside && orchestrator init --project {house.project}\n"
-    assert f"{inner}/rules is no folder.\n{aside}" in re.sub(r"\x1b\[\d*m", "", terminal.shown)
+    assert f"{inner}/rules is not a folder.\n{aside}" in re.sub(r"\x1b\[\d*m", "", terminal.shown)
 
 
 @pytest.mark.parametrize(("answer", "works_here"), [("y", True), ("", False), ("no", False)])

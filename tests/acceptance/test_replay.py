@@ -22,7 +22,7 @@ SEEDS = range(12)
 
 
 def never() -> str:
-    raise AssertionError("a replay takes its times from the record")
+    raise AssertionError("a replay takes its time from the record")
 
 
 def context_on(connection: Any) -> Context:

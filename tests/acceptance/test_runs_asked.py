@@ -17,7 +17,7 @@ def test_p23_an_empty_model_is_an_error_before_any_session_begins(model: str, pr
     executor = house.program(f"touch {house.base}/called; echo ok")
     done = house.run(*ASK, "--model", model, "--provider", provider, command="run", executor=executor)
     assert (done.code, done.out) == (1, "")
-    assert "error E104: The name of the model is blank." in done.err
+    assert "error E104: The model name is blank." in done.err
     assert "--model NAME" in done.err
     assert not (house.base / "called").exists()
     assert not (house.project / ".orchestrator").exists()
@@ -29,7 +29,7 @@ def test_p23_without_a_model_the_error_says_where_it_is_named(flag: str, house: 
     done = house.run(*ASK, flag, "openai", command="run", OPENAI_API_KEY="x" * 20)
     assert (done.code, done.results) == (1, ["ERROR"]), done.out + done.err
     assert done.whys == [
-        "Provider openai needs the name of a model. Name it with --model NAME; in a REPL, with /model NAME"
+        "Provider openai needs a model name. Name it with --model NAME; in a REPL, with /model NAME"
     ]
     assert "[HINT]    Name it with --model NAME; in a REPL, with /model NAME\n" in done.out
     assert "E208" not in done.err
@@ -49,7 +49,7 @@ def test_p24_without_a_key_the_command_that_sets_it_is_told_as_it_is_typed(flag:
 def test_p23_an_executor_of_another_provider_is_refused(house: House) -> None:
     done = house.run(*ASK, "--executor", "openai", "--provider", "anthropic", command="run")
     assert (done.code, done.out) == (1, "")
-    assert "error E104: The executor openai is not of provider anthropic." in done.err
+    assert "error E104: The executor openai does not belong to provider anthropic." in done.err
 
 
 def test_p40_the_header_names_the_stub_that_executes(house: House) -> None:

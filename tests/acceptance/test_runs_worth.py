@@ -43,7 +43,7 @@ GUESS = "READ_INFO as the task's type was guessed."
 def test_an_answer_to_a_task_of_unknown_type_is_told_for_what_it_is_worth(house: House) -> None:
     done = house.run("Lege notes.md an", command="run", executor=house.program("echo Fertig."))
     assert (done.code, line(done.out, "WHY")) == (
-        0, f"An answer was given, and nothing was checked on the disk; {GUESS} Mentioned and not touched: notes.md.",
+        0, f"An answer was given; nothing was checked on disk; {GUESS} Mentioned and not touched: notes.md.",
     )  # fmt: skip
     assert "--type IMPLEMENTATION" in line(done.out, "HINT")
 
@@ -62,7 +62,7 @@ def test_nothing_is_said_of_a_guess_where_none_was_made(task: str, flags: tuple[
 @pytest.mark.parametrize(
     ("task", "why"),
     [
-        ("what does src/a.py do?", "1 file verified on the disk. An answer alone was wanted. Files were changed:"
+        ("what does src/a.py do?", "1 file verified on the disk. Only an answer was wanted, but files were changed:"
                                    " notes.md (new)."),
         ("Lege notes.md an",
          f"1 file verified on the disk. {GUESS[:-1]}; as files changed it was judged as LIGHT_EDIT."),
@@ -108,7 +108,7 @@ def test_p31_a_claimed_link_that_leads_out_is_told_as_one(house: House) -> None:
     )  # fmt: skip
 
 
-NOTHING = "Nothing was asked in this session, so nothing was done."
+NOTHING = "No task was entered in this session."
 
 
 def test_p10_a_session_in_which_nothing_was_asked_says_so(house: House) -> None:
@@ -126,17 +126,17 @@ def test_p10_a_session_that_was_left_unfinished_is_named_at_the_end(house: House
     (left,) = answers[-1]["left_behind"]
     assert (left["session_id"], left["overall_status"]) == (first, "NO_EVIDENCE")
     shown = house.run(lines=lines, executor=house.program("echo It is done.")).out
-    assert re.search(r"^Left behind: session chat-\d+ is NO_EVIDENCE. Report: /.*$", shown, re.MULTILINE)
+    assert re.search(r"^Left open: session chat-\d+ is NO_EVIDENCE. Report: /.*$", shown, re.MULTILINE)
 
 
 def test_a_folder_is_told_as_no_program(house: House) -> None:
     done = house.run("create notes.md", command="run", executor=f"command:{house.base}")
-    assert (done.code, f"{house.base} is a folder, and no program." in done.out) == (1, True)
+    assert (done.code, f"{house.base} is a folder, not a program." in done.out) == (1, True)
 
 
 def test_a_text_that_begins_with_an_at_sign_names_a_file_or_is_told_how_to_be_one(house: House) -> None:
     done = house.run("@nofile", command="run")
-    assert "may be read; a text that begins with @ itself begins with @@" in done.err
+    assert "may be read; write @@ for a text that begins with @" in done.err
 
 
 @pytest.mark.parametrize("command", ["inbox", "init", "run"])
@@ -144,7 +144,7 @@ def test_a_file_in_the_place_of_the_folder_of_the_database_is_named(command: str
     folder, given = (house.project, ("what is x?",)) if command == "run" else (house.base, ())
     (folder / ".orchestrator").write_text("x")
     done = house.run(*given, command=command, place=None if given else (), ORCHESTRATOR_DB="")
-    assert f"{folder}/.orchestrator is no folder, so that no database can lie in it." in done.err
+    assert f"{folder}/.orchestrator is not a folder, so it cannot hold a database." in done.err
 
 
 def test_what_a_person_has_to_repeat_is_told_as_a_call(house: House) -> None:

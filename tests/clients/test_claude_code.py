@@ -92,7 +92,7 @@ def test_the_session_is_directed_by_the_client_that_created_it(road: Road) -> No
 
 
 def test_a_start_that_is_not_due_is_denied_and_so_is_a_second_one(road: Road) -> None:
-    (told,) = heard(road.model, "No turn of developer is open")
+    (told,) = heard(road.model, "developer has no open turn")
     assert "Due now:" in told
     # The hooks of one message run at the same time: which of two equal starts comes first is open.
     assert re.search("is under way|is started already", told)
@@ -101,7 +101,7 @@ def test_a_start_that_is_not_due_is_denied_and_so_is_a_second_one(road: Road) ->
 
 
 def test_a_main_agent_that_stops_too_early_goes_on(road: Road) -> None:
-    held = heard(road.model, "Work is due that nobody is doing")
+    held = heard(road.model, "Nobody is working on this open work")
     assert len(held) == 2
     assert "start developer on A" in held[0]
     assert "orchestrator validate S1" in held[1]

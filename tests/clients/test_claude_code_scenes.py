@@ -76,7 +76,7 @@ def test_an_agent_that_dies_of_its_service_is_started_again(made: House) -> None
 
     with made.played(main, dies) as model:
         made.claude(ORCHESTRATE)
-    assert heard(model, "Work is due that nobody is doing")
+    assert heard(model, "Nobody is working on this open work")
     assert starts_of(made) == [("project_manager", "failed"), ("project_manager", None)]
 
 
@@ -92,7 +92,7 @@ def test_a_start_that_the_client_refuses_is_free_at_the_next_stop(made: House) -
     with made.played(main) as model:
         made.claude(ORCHESTRATE)
     assert "InputValidationError" in model.heard[2][0].last
-    assert heard(model, "Work is due that nobody is doing")
+    assert heard(model, "Nobody is working on this open work")
     assert starts_of(made)[-1] == ("project_manager", None)
 
 

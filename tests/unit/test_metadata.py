@@ -258,7 +258,7 @@ def test_a_fault_is_refused_where_it_is(document: Any, path: str, message: str) 
         pytest.param(b"", "$", "the return metadata is empty", id="empty"),
         pytest.param('{"status": "partial"}'.encode("utf-16"), "$", "is UTF-16", id="UTF-16"),
         pytest.param(b'{"status": "\xff"}', "$", "is not UTF-8", id="no UTF-8"),
-        pytest.param('{"status": "partial", "status": "blocked"}', "$.status", "has a key twice", id="key twice"),
+        pytest.param('{"status": "partial", "status": "blocked"}', "$.status", "has a duplicate key", id="key twice"),
         pytest.param('{"status": "partial", "x": NaN}', "$", "NaN", id="NaN"),
         pytest.param({"status": "partial", "x": float("nan")}, "$", "cannot be written as JSON", id="NaN, parsed"),
         pytest.param({"status": "partial", "x": {1}}, "$", "cannot be written as JSON", id="a set"),

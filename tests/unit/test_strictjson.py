@@ -40,19 +40,19 @@ def test_a_good_document_is_read(data: bytes | str) -> None:
 @pytest.mark.parametrize(
     ("data", "kind", "fault"),
     [
-        pytest.param('{"a": 1, "a": 2}', "duplicate", "has a key twice: $.a", id="key twice"),
+        pytest.param('{"a": 1, "a": 2}', "duplicate", "has a duplicate key: $.a", id="key twice"),
         pytest.param(
             '{"dev": {"X": {"n": 1, "n": 1}}, "dev": 1}',
             "duplicate",
-            "has a key twice: $.dev.X.n, $.dev",
+            "has a duplicate key: $.dev.X.n, $.dev",
             id="keys twice at two depths",
         ),
         pytest.param(
-            '[0, {"a b": 1, "a b": 1}]', "duplicate", "has a key twice: $[1]['a b']", id="twice in a list"
+            '[0, {"a b": 1, "a b": 1}]', "duplicate", "has a duplicate key: $[1]['a b']", id="twice in a list"
         ),
-        pytest.param("[NaN]", "number", "has NaN, which is no JSON number", id="NaN"),
-        pytest.param("-Infinity", "number", "has -Infinity, which is no JSON number", id="infinity"),
-        pytest.param("1e999", "number", "has '1e999', which is no JSON number", id="float overflow"),
+        pytest.param("[NaN]", "number", "has NaN, which is not a JSON number", id="NaN"),
+        pytest.param("-Infinity", "number", "has -Infinity, which is not a JSON number", id="infinity"),
+        pytest.param("1e999", "number", "has '1e999', which is not a JSON number", id="float overflow"),
         pytest.param("1" * 5000, "number", "has a number with too many digits", id="endless integer"),
         pytest.param(b"", "empty", "is empty", id="empty"),
         pytest.param(b"\xef\xbb\xbf \n", "empty", "is empty", id="only a BOM"),
@@ -94,18 +94,18 @@ def test_a_good_document_is_read(data: bytes | str) -> None:
         pytest.param('{"a":' * 101 + "1" + "}" * 101, "depth", "is nested more than 100 levels deep", id="101"),
         pytest.param(
             '["\\ud800"]', "text",
-            "has a text at $[0] that contains the lone surrogate U+D800 at character 1",
+            "has a string at $[0] that contains the lone surrogate U+D800 at character 1",
             id="lone surrogate escaped",
         ),
         pytest.param('"\ud800"', "text", "contains the lone surrogate U+D800 at character 2", id="lone surrogate"),
         pytest.param(
             '{"a": "x\\u0000"}', "text",
-            "has a text at $.a that contains a NUL character at character 2",
+            "has a string at $.a that contains a NUL character at character 2",
             id="NUL",
         ),
         pytest.param(
             '{"\\u0000": 1}', "text",
-            "has a text at $['\\x00'] that contains a NUL character at character 1",
+            "has a string at $['\\x00'] that contains a NUL character at character 1",
             id="NUL in a key",
         ),
         pytest.param(

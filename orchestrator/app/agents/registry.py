@@ -30,13 +30,18 @@ def register(work: Work, request: RegisterAgent) -> Answer:
     role = names.role_name(request.role)
     if role not in vocabulary.ROLES:
         raise Refused(
-            "UNKNOWN_ROLE", f"No role is called {names.shown(request.role)}.",
-            f"One of: {', '.join(vocabulary.ROLES)}", did_you_mean=names.nearest(role, vocabulary.ROLES),
+            "UNKNOWN_ROLE",
+            f"Unknown role {names.shown(request.role)}.",
+            f"One of: {', '.join(vocabulary.ROLES)}",
+            did_you_mean=names.nearest(role, vocabulary.ROLES),
+            _recorded=f"No role is called {names.shown(request.role)}.",
         )
     if work.reader.agent(request.id) is not None:
         raise Refused(
-            "ALREADY_EXISTS", f"There is an agent {request.id} already; nothing changed.",
+            "ALREADY_EXISTS",
+            f"Agent {request.id} already exists; nothing changed.",
             suggest("agent show", id=request.id),
+            _recorded=f"There is an agent {request.id} already; nothing changed.",
         )
     if request.kind == "human":
         human.require(work, actor, f"Registering {request.id} as a person")
@@ -80,14 +85,18 @@ def deactivate(work: Work, request: DeactivateAgent) -> Answer:
         actors.first_of(work, lambda: human.require(work, actor, what), reasoned)
     elif actor.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", f"{actor.id} is {actor.role}; agents are the project manager's to deactivate.",
+            "NOT_PERMITTED",
+            f"Only the project manager may deactivate agents; {actor.id} is {actor.role}.",
             again(by="project_manager"),
+            _recorded=f"{actor.id} is {actor.role}; agents are the project manager's to deactivate.",
         )
     if agent.kind == "system" or agent.id == agent.role:
         # Spawns stand under it, so a session that does without the role says so instead.
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",
+            "NOT_PERMITTED",
+            f"{agent.id} is the default agent of its role and cannot be deactivated.",
             suggest("session create", id="ID", disabled_roles=agent.role),
+            _recorded=f"{agent.id} stands for its role and cannot be deactivated.",
         )
     reasoned()
     work.step.update("agents", (agent.id,), {"active": 0})

@@ -75,7 +75,7 @@ class Group(TypedDict):
     status_counts: dict[Status, int]
     latest_status: Status
     first_prompt: Annotated[
-        str, Field(max_length=FIRST_PROMPT, description="What was said first; what is longer ends in an ellipsis.")
+        str, Field(max_length=FIRST_PROMPT, description="The first message; a long one ends in an ellipsis.")
     ]
     created_at: str
     latest_updated_at: str

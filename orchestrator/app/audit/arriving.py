@@ -101,19 +101,19 @@ class Arriving:
     def _begin(self, line: Line) -> None:
         given, number = line.value, line.number
         if not isinstance(given, dict) or set(given) not in (_MEMBERS, _ABSENT):
-            wrong("IMPORT_FOREIGN", "this is no file of evidence", number)
+            wrong("IMPORT_FOREIGN", "this is not an evidence file", number)
         place = (given["of"], given["path"])
         if not all(isinstance(each, str) for each in place):
-            wrong("IMPORT_FOREIGN", "this is no file of evidence", number)
+            wrong("IMPORT_FOREIGN", "this is not an evidence file", number)
         if place not in self._expected:
-            wrong("IMPORT_FOREIGN", f"the record names no file {names.shown(place[1])} of {place[0]}", number)
+            wrong("IMPORT_FOREIGN", f"the record has no file {names.shown(place[1])} of {place[0]}", number)
         if "absent" not in given and not running_evidence.is_relative(place[1]):
-            wrong("IMPORT_FOREIGN", f"the file {names.shown(place[1])} lies outside of any project", number)
+            wrong("IMPORT_FOREIGN", f"the file {names.shown(place[1])} is outside every project", number)
         if place in self._arrived or place in self._absent:
-            wrong("IMPORT_REPEATED", f"the file {names.shown(place[1])} stands above already", number)
+            wrong("IMPORT_REPEATED", f"the file {names.shown(place[1])} appears twice", number)
         if "absent" in given:
             if not isinstance(given["absent"], str):
-                wrong("IMPORT_ALTERED", "a member of the file is not of its type", number)
+                wrong("IMPORT_ALTERED", "a member of the file has the wrong type", number)
             self._absent[place] = given["absent"]
             self.tally.absent.append({"of": place[0], "path": place[1], "why": given["absent"]})
             return
@@ -123,9 +123,9 @@ class Arriving:
     def _check_size(self, given: dict[str, Any], number: int) -> None:
         size = given["size"]
         if type(size) is not int or size < 0 or not isinstance(given["sha256"], str):
-            wrong("IMPORT_ALTERED", "a member of the file is not of its type", number)
+            wrong("IMPORT_ALTERED", "a member of the file has the wrong type", number)
         if size > min(FILE_LIMIT, self._left):
-            what = f"the file has {size} bytes; one may have {FILE_LIMIT}, and all together {FILES_LIMIT}"
+            what = f"the file has {size} bytes; the limit is {FILE_LIMIT} per file and {FILES_LIMIT} in total"
             wrong("IMPORT_TOO_LARGE", what, number)
         self._left -= size
 
@@ -138,13 +138,13 @@ class Arriving:
 
     def _part(self, line: Line) -> None:
         if self._open is None:
-            wrong("IMPORT_FOREIGN", "here stands content without a file", line.number)
+            wrong("IMPORT_FOREIGN", "this content belongs to no file", line.number)
         try:
             data = binascii.a2b_base64(line.value, strict_mode=True)
         except (ValueError, TypeError):
             wrong("IMPORT_ALTERED", "the content is not base64", line.number)
         if not data or len(data) > PART_SIZE or self._open.written + len(data) > self._open.size:
-            wrong("IMPORT_ALTERED", f"the file {names.shown(self._open.place[1])} has another size", line.number)
+            wrong("IMPORT_ALTERED", f"the size of the file {names.shown(self._open.place[1])} is wrong", line.number)
         with durable.failing(str(self._open.path)):
             self._open.write(data)
 
@@ -164,9 +164,9 @@ class Arriving:
             done.close()
         shown = names.shown(done.place[1])
         if done.written < done.size:
-            wrong("IMPORT_CUT", f"of the file {shown} {done.written} of {done.size} bytes are there", number)
+            wrong("IMPORT_CUT", f"the file {shown} is cut off: it has {done.written} of {done.size} bytes", number)
         if done.taken.hexdigest() != done.sha256 or not self._is_recorded(done):
-            wrong("IMPORT_ALTERED", f"the file {shown} does not have the hash that the record has of it", number)
+            wrong("IMPORT_ALTERED", f"the file {shown} does not match its recorded hash", number)
         self._arrived[done.place] = done.path
         self.tally.files += 1
 

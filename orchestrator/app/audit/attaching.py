@@ -26,9 +26,9 @@ from orchestrator.runner import durable, evidence_kept
 from orchestrator.runner.evidence_files import INDEX
 from orchestrator.store import evidence
 
-_TOO_LARGE = f"it has more than the {FILE_LIMIT} bytes that an export takes"
-_TELLING = "it holds what looks like a secret; an export with --unmasked takes it"
-_OUTSIDE = "it lies outside of the project"
+_TOO_LARGE = f"it is larger than {FILE_LIMIT} bytes, the limit of an export"
+_TELLING = "it seems to hold a secret; export with --unmasked to include it"
+_OUTSIDE = "it is outside the project"
 
 
 class Tally:
@@ -91,7 +91,7 @@ def _of_runs(path: str, found: Evidence) -> Iterator[_Source]:
     for each in found.inventories:
         kept, why = evidence_kept.find(attached.run_roots(path, each), each.session, each.checksum)
         if kept is None:
-            yield _Source(each.id, INDEX, None, "it was deleted, older than evidence is kept" if each.expired else why)
+            yield _Source(each.id, INDEX, None, "it was deleted after its retention period" if each.expired else why)
             continue
         yield _Source(each.id, INDEX, kept.listing)
         for item in kept.raw:

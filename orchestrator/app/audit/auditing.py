@@ -108,7 +108,7 @@ def _require_known(context: Context, asked: Filter, said: str | None) -> None:
     near = names.nearest(asked.status, known)
     hint = f"; did you mean {near}?" if near else "."
     raise UsageError(
-        "USAGE", f"No workflow has a status {names.shown(said)}{hint}",
+        "USAGE", f"No workflow has the status {names.shown(said)}{hint}",
         again(status=near) if near else suggest("workflow show"), did_you_mean=near,
     )
 
@@ -178,7 +178,7 @@ def filtered(
         UsageError: USAGE, the order or the limit.
     """
     if order not in ORDERS:
-        raise UsageError("USAGE", "The order is asc or desc.", again(order="asc"))
+        raise UsageError("USAGE", "order must be asc or desc.", again(order="asc"))
     paging.check_limit(limit)
     first, last = paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ)
     return Filter(session, group_id, agent, status, first, last, limit, order == "desc")

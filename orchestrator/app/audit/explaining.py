@@ -59,7 +59,7 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
     if colon:
         return _decision(context, owner, short, id)
     if session_id is None:
-        raise UsageError("USAGE", f"{names.shown(id)} needs its session.", again(session_id="SESSION"))
+        raise UsageError("USAGE", f"{names.shown(id)} needs a session.", again(session_id="SESSION"))
     context.require_session(session_id)
     row = views.group_row(context.reader, session_id, id)
     if row is not None:
@@ -133,7 +133,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
     sentences = _group_sentences(context, row, answer)
     if task_reader.task(context.connection, session_id, row["id"]) is not None:
         command = suggest("task show", id=row['id'], session_id=session_id)
-        sentences.append(sentence("A task is called {} too: {}", row["id"], command))
+        sentences.append(sentence("There is also a task {}: {}", row["id"], command))
     session = context.require_session(session_id)
     if session.status == "ended":
         sentences.append(f"Session {session_id} has ended.")
@@ -170,14 +170,14 @@ def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     sentences = [_standing(row, answer["awaited"], _reason(context, *key[1:])), *([back] if back else [])]
     if answer["grandfathered"]:
         sentences += [
-            "It was completed before it was imported; nothing here proves it.",
+            "It was completed before the import; nothing in this record proves it.",
             "The session ends only when a project manager's BAZINGA acknowledges it by name.",
         ]
     elif row["status"] == "deferred_external":
         sentences.append(_deferred(answer["blockers"]))
     elif row["status"] != "cancelled":
         sentences += _path_sentences(row["status"], answer, taken)
-    sentences += [f"Its import found (text, no proof): {each['text']}." for each in answer["import_findings"]]
+    sentences += [f"The import found (text only, no proof): {each['text']}." for each in answer["import_findings"]]
     waits = [dependency for dependency in answer["depends_on"] if not dependency["satisfied"]]
     sentences += [f"It depends on group {each['id']}, which is {each['status']}." for each in waits]
     if answer["path_valid"] and row["status"] == "in_progress":
@@ -187,7 +187,7 @@ def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
             "route", current_agent="project_manager", status="BAZINGA", session_id=answer["session_id"],
             acknowledge={row["id"]: "REASON"},
         )  # fmt: skip
-        sentences.append(sentence("Everything is met but the project manager's confirmation: `{}`.", command))
+        sentences.append(sentence("Only the project manager's confirmation is missing: `{}`.", command))
     return sentences
 
 
@@ -311,13 +311,13 @@ def _place(context: Context, version: int, path: tuple[str, ...]) -> dict[str, A
 def _decision_sentences(answer: Answer) -> list[str]:
     decision, report, transition = answer["decision"], answer["report"], answer["transition"]
     if report is None:
-        sentences = [f"No report led to this: the machinery decided, because of {decision['cause']}."]
+        sentences = [f"Triggered by {decision['cause']}, not by a report."]
     else:
         raw = names.shown(report["raw_status"]) if report["raw_status"] != report["response_status"] else ""
         spelt = f" (written {raw})" if raw else ""
         sentences = [f"{report['agent_id']} reported {report['response_status']}{spelt} as {report['role']}."]
         if report["effect"] == WITHHELD:
-            sentences.append("It has no effect until a person lets it go on.")
+            sentences.append("It has no effect until a person approves it.")
         if "measured" in report:
             sentences.append(f"What was seen of it: {_seen(report['measured'])}.")
     if transition is not None:

@@ -25,7 +25,7 @@ def why(context: Context, session_id: str, task: Task) -> Answer:
     Returns:
         `about: task`, its status, who has it and until when, the open blockers, each with `may_lift`, and questions,
         all that it depends on, the open subtasks, the last changes of its status, the `next` action of who has it
-        (null where nobody has it, or nothing is to be done), and `sentences`.
+        (null where unassigned, or nothing is to be done), and `sentences`.
 
     Source: seed 002, 完了時チェック.
     """
@@ -75,7 +75,7 @@ def _changes(context: Context, session: str, task: Task) -> list[Row]:
 
 
 def _next(context: Context, session: str, task: Task) -> Answer | None:
-    """What `next` says to who has the task; None where nobody has it, or nothing is to be done about it."""
+    """What `next` says to who has the task; None where unassigned, or nothing is to be done about it."""
     agent = context.reader.agent(task.assignee) if task.assignee else None
     found = context.reader.session(session)
     if agent is None or not agent.active or task.status in CLOSED or found is None or found.status == "ended":
@@ -93,7 +93,7 @@ def _sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     sentences += [f"It depends on task {each['id']} ({each['title']}), which is {each['status']}." for each in waits]
     above = task_reader.open_above(context.connection, row["session_id"], row["id"]) if _pending(row) else []
     sentences += [
-        f"Task {each.of}, which it is a part of, depends on task {each.id}, which is {each.status}." for each in above
+        f"Task {each.of}, which it belongs to, depends on task {each.id}, which is {each.status}." for each in above
     ]
     groups = answer["waits_for_groups"] if row["status"] not in CLOSED else ()
     sentences += [
@@ -112,7 +112,7 @@ def _standing(row: Row, answer: Answer) -> str:
     by = row["status_changed_by_agent_id"] or "nobody on record"
     why = answer["changes"][0]["reason"] if answer["changes"] else ""
     reason = f" ({row['blocked_reason'] or why})" if row["blocked_reason"] or why else ""
-    has = f"{row['assignee']} has it" if row["assignee"] else "nobody has it"
+    has = f"{row['assignee']} has it" if row["assignee"] else "unassigned"
     since = f"since {row['status_changed_at']}, by {by}{reason}"
     return f"Task {row['id']} ({row['title']}) is {row['status']} {since}; {has}{_held(answer['claim'])}."
 
@@ -120,7 +120,7 @@ def _standing(row: Row, answer: Answer) -> str:
 def _held(claim: Answer | None) -> str:
     if claim is None:
         return ""
-    over = ", which is over: others may take it" if claim["overdue"] else ""
+    over = ", which has expired: other agents may take it" if claim["overdue"] else ""
     return f", claimed by {claim['holder']} until {claim['until']}{over}"
 
 
@@ -140,7 +140,7 @@ def _closed_group(context: Context, row: Row) -> list[str]:
 def _blocked(row: Row) -> str:
     by = row["opened_by"] or "nobody on record"
     what = f"Blocker {row['id']} ({row['class']} {row['type']}), opened by {by} at {row['opened_at']}"
-    return f"{what}, stands in its way: {row['reason']}. May lift it: {', '.join(row['may_lift'])}."
+    return f"{what}, blocks it: {row['reason']}. May lift it: {', '.join(row['may_lift'])}."
 
 
 def _onward(row: Row, answer: Answer, *, waiting: bool) -> list[str]:
@@ -151,4 +151,4 @@ def _onward(row: Row, answer: Answer, *, waiting: bool) -> list[str]:
     if not free or waiting or answer["questions"]:
         return []
     command = suggest("task claim", id=row['id'], session_id=row['session_id'], agent_id="AGENT")
-    return [sentence("Nothing stands in its way; an agent takes it by `{}`.", command)]
+    return [sentence("Nothing blocks it; an agent starts it with `{}`.", command)]

@@ -53,7 +53,7 @@ def export(
         Refused: UNKNOWN_SESSION, ALREADY_EXISTS. UsageError: USAGE. EnvironmentProblem: OUTPUT_FAILED; no file is left.
     """
     if not output:
-        raise UsageError("USAGE", "The export needs a file to write to.", again(output="FILE"))
+        raise UsageError("USAGE", "The export needs an output file.", again(output="FILE"))
     # An export that fails half-way lets go of its moment before the database is closed.
     tally = Tally()
     with contextlib.closing(stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
@@ -84,7 +84,7 @@ def _reserve(path: str) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
         raise Refused(
-            "ALREADY_EXISTS", f"{path} exists already; an export overwrites nothing.", "name another file", path=path
+            "ALREADY_EXISTS", f"{path} already exists; exports never overwrite files.", "name another file", path=path
         ) from None
     except (OSError, ValueError) as error:
         raise _failed(path, error) from error
@@ -93,7 +93,7 @@ def _reserve(path: str) -> None:
 def _failed(path: str, error: OSError | ValueError) -> EnvironmentProblem:
     reason = getattr(error, "strerror", None) or str(error)
     message = f"The export could not be written to {path}: {reason}."
-    return EnvironmentProblem("OUTPUT_FAILED", message, "Name a file that can be written", path=path)
+    return EnvironmentProblem("OUTPUT_FAILED", message, "Name a writable file", path=path)
 
 
 def _write(partial: str, path: str, first: bytes, chunks: Iterator[bytes]) -> tuple[int, int]:
@@ -122,7 +122,7 @@ def stream(
         EnvironmentProblem: OUTPUT_FAILED, evidence changed while it was read.
     """
     if format not in FORMATS:
-        raise UsageError("USAGE", f"The format is {' or '.join(FORMATS)}.", again(format="jsonl"))
+        raise UsageError("USAGE", f"format must be {' or '.join(FORMATS)}.", again(format="jsonl"))
     tally = tally or Tally()
     hide = Hide(tally, None if unmasked else context.secrets)
     with moment.of(context.connection, context.deadline_s):

@@ -28,7 +28,9 @@ from orchestrator.store.findings import Found
 from orchestrator.store.records import Outsider, Recorded
 
 STDIN = "-"
-_UNMASKED = sentence("Where the session is: {}", suggest("audit export", session_id="SESSION", unmasked=True))
+_UNMASKED = sentence(
+    "In the database that holds the session: {}", suggest("audit export", session_id="SESSION", unmasked=True)
+)
 _TYPES: tuple[type, ...] = (str, int, str, str, str, str, str, str, str, str)
 
 
@@ -71,7 +73,7 @@ def import_file(path: str, file: str, at: str) -> Answer:
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == STDIN:
         if sys.stdin is None:
-            raise EnvironmentProblem("FILE_UNREADABLE", "There is no stdin to read from.", "Name the file")
+            raise EnvironmentProblem("FILE_UNREADABLE", "stdin is not available.", "Name the file")
         yield sys.stdin.buffer
         return
     try:
@@ -84,7 +86,7 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
 
 def _unreadable(file: str, reason: str) -> EnvironmentProblem:
     what = f"The export {names.shown(file)} {reason}; nothing was imported."
-    way = sentence("Name a file that {} has written", suggest("audit export"))
+    way = sentence("Name a file written by {}", suggest("audit export"))
     return EnvironmentProblem("FILE_UNREADABLE", what, way)
 
 
@@ -130,7 +132,7 @@ def _header(line: Line) -> dict[str, Any]:
         )
     heads = given.get("heads")
     if line.member != HEADER or not isinstance(heads, dict) or given["session"] not in heads:
-        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+        wrong("IMPORT_FOREIGN", "this is not an exported session", 1)
     return given
 
 
@@ -153,13 +155,13 @@ class _Intake:
             # The last line comes here too; all others belong above the files.
             self._arriving.finish(line.number)
             if line.member != END:
-                wrong("IMPORT_FOREIGN", "the files of an export stand behind its events", line.number)
+                wrong("IMPORT_FOREIGN", "the files of an export come after its events", line.number)
         elif line.member == EVENT:
             self._tell(line)
         elif line.member == AGENT:
             self._let_in(line)
         elif line.member == HEADER:
-            wrong("IMPORT_FOREIGN", "an export has one first line", line.number)
+            wrong("IMPORT_FOREIGN", "the first line of an export appears twice", line.number)
 
     def _tell(self, line: Line) -> None:
         event = _recorded(line)
@@ -178,12 +180,12 @@ class _Intake:
                 "RULES_DIFFER",
                 f"Line {line.number}: step {event.seq} of {event.chain} was decided under rules version"
                 f" {event.rules_version}, and the rules of this program (version {facts.RULES_VERSION}) decide"
-                " otherwise; nothing was imported.",
+                f" differently; nothing was imported.",
                 "Import it with the version of guarded-orchestrator that exported it",
                 line=line.number,
             )
-        why = outcome.problem or "what it wrote is not what it says"
-        what = f"told again, step {event.seq} of {event.chain} comes out otherwise ({why})"
+        why = outcome.problem or "it wrote other rows than it says"
+        what = f"replayed, step {event.seq} of {event.chain} gives a different result ({why})"
         wrong("IMPORT_DIFFERS", what, line.number)
 
     def _check_place(self, event: Recorded, number: int) -> None:
@@ -194,7 +196,7 @@ class _Intake:
         if not step.verify_event(tuple(event[:10])):
             wrong("IMPORT_ALTERED", f"step {event.seq} of {event.chain} does not have its hash", number)
         if event.seq <= seq:
-            wrong("IMPORT_REPEATED", f"step {event.seq} of {event.chain} stands above already", number)
+            wrong("IMPORT_REPEATED", f"step {event.seq} of {event.chain} appears twice", number)
         if event.seq != seq + 1 or event.prev_hash != head:
             wrong("IMPORT_CUT", f"step {event.seq} of {event.chain} does not follow step {seq}", number)
 
@@ -203,18 +205,18 @@ class _Intake:
         wanted = records.AGENT_COLUMNS
         whole = isinstance(given, dict) and set(given) == set(wanted)
         if not whole or given["session_id"] in (None, *self._chains):
-            wrong("IMPORT_FOREIGN", "this is no agent of another session", line.number)
+            wrong("IMPORT_FOREIGN", "this is not an agent of another session", line.number)
         try:
             fold.add_outsider(self._context.connection, Outsider(tuple(given[name] for name in wanted)))
         except Exception as problem:
-            wrong("IMPORT_ALTERED", f"the agent cannot be let in ({problem})", line.number)
+            wrong("IMPORT_ALTERED", f"the agent cannot be imported ({problem})", line.number)
 
     def check(self) -> None:
         """Whether what was built is what the file says, and verifies."""
         connection, session = self._context.connection, self._header["session"]
         heads = {chain: snapshot.head(*head) for chain, head in records.heads(connection, session).items()}
         if heads != self._header["heads"]:
-            wrong("IMPORT_ALTERED", "the heads that the export names are not those of its events", 1)
+            wrong("IMPORT_ALTERED", "the heads named in the export do not match its events", 1)
         if type(self._schema) is not int or self._schema > self._header["schema"]:
             what = f"the header has schema version {self._header['schema']}, the newest migration of its events"
             wrong("IMPORT_ALTERED", f"{what} leads to {self._schema}", 1)
@@ -231,18 +233,18 @@ def _recorded(line: Line) -> Recorded:
     given = line.value
     members = export_format.EVENT_MEMBERS
     if not isinstance(given, dict) or not set(members) <= set(given) <= {*members, "rules_version", "masked"}:
-        wrong("IMPORT_FOREIGN", "this is no event", line.number)
+        wrong("IMPORT_FOREIGN", "this is not an event", line.number)
     if "masked" in given:
-        what = f"step {given['seq']} is masked, and cannot be told again"
+        what = f"step {given['seq']} is masked and cannot be replayed"
         wrong("IMPORT_MASKED", what, line.number, _UNMASKED)
     values = [given[name] for name in members]
     rules = given.get("rules_version")
     if any(type(value) is not kind for value, kind in zip(values, _TYPES, strict=True)) or type(rules) not in (
         int, type(None),
     ):  # fmt: skip
-        wrong("IMPORT_ALTERED", "a member of the event is not of its type", line.number)
+        wrong("IMPORT_ALTERED", "a member of the event has the wrong type", line.number)
     try:
         hashes = [binascii.unhexlify(value) for value in values[8:]]
     except ValueError:
-        wrong("IMPORT_ALTERED", "a hash of the event is none", line.number)
+        wrong("IMPORT_ALTERED", "a hash of the event is not a hash", line.number)
     return Recorded._make((*values[:8], *hashes, rules))

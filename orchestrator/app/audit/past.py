@@ -30,7 +30,7 @@ def ask(context: Context, function: Any, *, session_id: str | None, at_seq: int,
         UsageError: SEQ_OUT_OF_RANGE {first, last}; USAGE, no session is named. Refused: UNKNOWN_SESSION.
     """
     if session_id is None:
-        raise UsageError("USAGE", "--at needs a session, whose steps it counts.", again(session_id="ID"))
+        raise UsageError("USAGE", "--at needs --session-id: steps are numbered per session.", again(session_id="ID"))
     with moment.of(context.connection, context.deadline_s):
         context.require_session(session_id)
         _check(context, session_id, at_seq)
@@ -43,7 +43,7 @@ def ask(context: Context, function: Any, *, session_id: str | None, at_seq: int,
         answer["warnings"] = [
             *answer.get("warnings", ()),
             sentence(
-                "Told again, the record does not come out the same; see {}",
+                "Replaying the record gives a different result; see {}",
                 suggest("audit replay", session_id=session_id),
             ),
         ]
@@ -56,7 +56,7 @@ def _check(context: Context, session_id: str, at_seq: int) -> None:
     if not 1 <= at_seq <= most:
         raise UsageError(
             "SEQ_OUT_OF_RANGE",
-            f"Session {session_id} has steps 1 to {most}, so none is number {at_seq}.",
+            f"Session {session_id} has steps 1 to {most}; there is no step {at_seq}.",
             suggest("audit timeline", session_id=session_id),
             first=1,
             last=most,

@@ -68,11 +68,11 @@ def _require_some(source: Peer, translated: Translated, file: str, session_id: s
     if translated.sessions:
         return
     if session_id is None:
-        raise peer.invalid(file, ("no_session", "it holds no session with an id"))
+        raise peer.invalid(file, ("no_session", "it has no session with an id"))
     there = translate.translate({"sessions": source.rows("sessions")}).sessions
     known = [each.id for each in there][:20]
     raise Refused(
-        "UNKNOWN_SESSION", f"{names.shown(file, 300)} holds no session {session_id}.",
+        "UNKNOWN_SESSION", f"{names.shown(file, 300)} has no session {session_id}.",
         suggest("import peer", file="FILE", dry_run=True), sessions=known,
         did_you_mean=names.nearest(session_id, known),
     )
@@ -140,7 +140,7 @@ def _refuse_known(context: Context, calls: list[Call], earlier: list[Answer | No
 
 def _exists(known: list[str], way: str) -> Refused:
     listed = ", ".join(known[:10]) + (f" and {len(known) - 10} more" if known[10:] else "")
-    what = f"There is a session {listed} already" if len(known) == 1 else f"There are sessions {listed} already"
+    what = f"Session {listed} already exists" if len(known) == 1 else f"Sessions {listed} already exist"
     return Refused("ALREADY_EXISTS", f"{what}; nothing was imported.", way, sessions=known[:20])
 
 
@@ -340,4 +340,4 @@ def _reasons(content: dict[str, Any]) -> str:
     found = [f"{group}: {text}" if group else text for group, _, text in content["findings"]]
     more = len(found) - REASONS_SHOWN
     shown = found[:REASONS_SHOWN] + ([f"{more} further findings"] if more > 0 else [])
-    return "; ".join(["the session was imported, and what was found there is text and no proof", *shown])
+    return "; ".join(["the session was imported; what it says is text only, no proof", *shown])

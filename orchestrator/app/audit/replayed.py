@@ -173,11 +173,11 @@ def _shown(value: Any) -> Any:
 
 def sentences(answer: Answer) -> Iterator[str]:
     """A replay's answer in sentences, for people."""
-    what = f"{answer['told']} events of session {answer['session_id']} and the store told again"
+    what = f"{answer['told']} events of session {answer['session_id']} and the store were replayed"
     if answer["equal"]:
-        yield f"{what}: every decision and every row is as recorded."
+        yield f"{what}: every decision and row matches the record."
     else:
-        other = f", {answer['engine_changed']} of them made by other rules" if answer["engine_changed"] else ""
+        other = f", {answer['engine_changed']} of them made under older rules" if answer["engine_changed"] else ""
         yield f"{what}: {answer['count']} {'difference' if answer['count'] == 1 else 'differences'}{other}."
     for each in answer["differences"]:
         mark = "engine_changed " if each["engine_changed"] else ""

@@ -23,11 +23,11 @@ from orchestrator.app.kernel.requests import (
 
 _OF_RECORD = SESSION._replace(holds=CHAIN, places=(Place("session", "The session."),))
 _OF_CHAIN = _OF_RECORD._replace(
-    help=f"{SESSION.help} `store` for what belongs to no session.",
-    places=(Place("session", "The session; `store` for what belongs to no session."),),
+    help=f"{SESSION.help} `store` is what belongs to no session.",
+    places=(Place("session", "The session, or `store` for what belongs to no session."),),
 )
 _ONE_OR_ALL = OF_SESSION._replace(
-    places=(Place("session", "The session; `store` for what belongs to no session (default: everything)."),),
+    places=(Place("session", "The session, or `store` for what belongs to no session (default: everything)."),),
     holds=CHAIN,
 )
 
@@ -37,7 +37,7 @@ class _Listing(Request):
 
     session_id: str = _OF_CHAIN
     group_id: str | None = GROUP._replace(holds="")
-    agent: str | None = option("Only what this role or agent did or was started for.", default=None)
+    agent: str | None = option("Only actions and starts of this role or agent.", default=None)
     status: str | None = option("Only this status.", default=None)
     limit: int = LIMIT
     since: int | None = SINCE
@@ -74,7 +74,7 @@ class ImportPeer(
     Groups completed there stay completed, but count as unproven.
     """
 
-    file: str = argument("The peer's database.")
+    file: str = argument("The other tool's database.")
     session_id: str | None = OF_SESSION._replace(help="Only this session of the file.")
     dry_run: bool = flag("Show what would be imported, and record nothing.")
     by: str = BY_MANAGER
@@ -126,10 +126,10 @@ class VerifyRecord(
 
     session_id: str | None = _ONE_OR_ALL
     head: str | None = option(
-        "A head that was noted before; it must be part of the record.", default=None, metavar="SEQ:HASH"
+        "A head noted earlier; it must be part of the record.", default=None, metavar="SEQ:HASH"
     )
     since: int | None = SINCE._replace(
-        help="Trust what was verified up to this step of the session; look at what came after."
+        help="Trust the record up to this step of the session; verify only what came after."
     )
     limit: int = LIMIT._replace(help="Maximum number of findings to list; all are counted (default: 50).")
 
@@ -161,7 +161,7 @@ class ReplaySession(
     """
 
     session_id: str = _OF_RECORD
-    strict: bool = flag("Exit 1 for what other rules make otherwise, too.")
+    strict: bool = flag("Also exit 1 for differences caused by newer rules.")
 
 
 class ExportSession(

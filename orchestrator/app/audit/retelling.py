@@ -43,7 +43,7 @@ def context_on(connection: Any, path: str) -> Context:
 
 
 def _no_clock() -> str:
-    raise AssertionError("a replay takes its times from the record")
+    raise AssertionError("a replay takes its time from the record")
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def tell(context: Context, event: Recorded) -> Outcome:
     told = fold.last(connection, event.chain)
     if told is None or told.seq < event.seq:
         fold.carry(connection, event)
-        return Outcome(event, None, problem or "it writes nothing when it is told again")
+        return Outcome(event, None, problem or "it writes nothing when replayed")
     return Outcome(event, told, problem)
 
 
@@ -101,5 +101,5 @@ def _told(context: Context, event: Recorded) -> str | None:
         return problem.message
     except Exception as problem:
         # What was altered on record can be anything, and so can what becomes of it.
-        return f"it cannot be told: {type(problem).__name__}: {problem}"[:300]
+        return f"it cannot be replayed: {type(problem).__name__}: {problem}"[:300]
     return None

@@ -87,9 +87,9 @@ def _report(row: Row) -> Told:
     said = f"{row['response_status']}{_on(row['group_id'])}{taken}{_more(row['summary'])}"
     text = f"{row['agent_id']} reported {said}"
     if row["effect"] == WITHHELD:
-        text += " (it counts once a person lets it go on)"
+        text += " (takes effect once a person approves it)"
     elif row["role"] != VALIDATOR and row["turn"] is None and not row["turn_assumed"]:
-        text = f"the report of {row['agent_id']} counts now: {said}"
+        text = f"the report of {row['agent_id']} takes effect now: {said}"
     return Told("report", row["id"], row["group_id"], text, (row["role"], row["agent_id"]), row["response_status"])
 
 
@@ -120,7 +120,7 @@ def _blocker_opened(row: Row) -> Told:
 
 
 def _blocker_marked(row: Row) -> Told:
-    named = f"blocker {row['id']}" if row["id"] else "a blocker that is so no more"
+    named = f"blocker {row['id']}" if row["id"] else "a blocker no longer marked external"
     text = f"{named} marked external{_on(row['group_id'])} by {row['agent_id']}{_more(row['dependency'])}"
     return Told("blocker_marked", row["id"], row["group_id"], text, (row["agent_id"], row["role"]))
 
@@ -148,7 +148,7 @@ def _evidence(row: Row) -> Told:
 
 
 def _import_finding(row: Row) -> Told:
-    text = f"the import found{_on(row['group_id'])} ({row['code']}; text, no proof): {row['text']}"
+    text = f"import finding{_on(row['group_id'])} ({row['code']}; text, no proof): {row['text']}"
     return Told("import_finding", None, row["group_id"], text)
 
 

@@ -72,7 +72,7 @@ def verify(
     noted = None if head is None else _head(head)
     if since is not None and session_id is None:
         raise UsageError(
-            "USAGE", "Steps are counted in each session, so --since needs the session.",
+            "USAGE", "--since needs --session-id: steps are numbered per session.",
             suggest("audit verify", session_id="S1"),
         )
     exactjson.quicken()
@@ -197,8 +197,8 @@ def _together(parts: Iterable[Looked]) -> Looked:
 def _head_words(noted: Head) -> str:
     where = f"step {noted.seq}" if noted.seq else "a step"
     return (
-        f"The noted head, {where} with hash {noted.hash.hex()[:16]}..., is not part of the record: its end was cut off,"
-        " or it was written anew."
+        f"The noted head, {where} with hash {noted.hash.hex()[:16]}..., is not part of the record: its end was cut"
+        f" off, or it was rewritten."
     )
 
 
@@ -254,7 +254,7 @@ def _head(text: str) -> Head:
     if found is None:
         raise UsageError(
             "USAGE",
-            "A head is SEQ:HASH, or the 64 hexadecimal digits of the hash alone.",
+            "A head is SEQ:HASH, or just the 64 hexadecimal digits of the hash.",
             suggest("audit head"),
         )
     return Head(int(found[1] or 0), bytes.fromhex(found[2]))

@@ -33,7 +33,7 @@ class Change(NamedTuple):
     """What is done to a file of the project.
 
     path: relative to the project. data: what it holds then; None to delete it.
-    kept: where the content before goes, for a file that is not ours or was changed.
+    kept: where the content before goes, for a file that was not installed by this tool or was changed.
     """
 
     path: str
@@ -96,7 +96,7 @@ def install(
     _check_flags(check=check, uninstall=uninstall, force=force, session_id=session_id)
     root = os.path.realpath(project)
     if not os.path.isdir(root):
-        raise UsageError("USAGE", f"--project: {project} is not a folder.", "Name the project's folder")
+        raise UsageError("USAGE", f"--project: {project} is not a folder.", "Name the project folder")
     plan = _Plan(root, force=force)
     if context is not None:
         plan.roles = context.version(context.active_version().id).workflow.roles()
@@ -123,7 +123,7 @@ def _check_flags(*, check: bool, uninstall: bool, force: bool, session_id: str |
     for one, other in (("--check", "--uninstall"), ("--check", "--force"), ("--check", "--session"),
                        ("--uninstall", "--session")):
         if chosen[one] and chosen[other]:
-            message = f"{one} and {other} exclude each other."
+            message = f"{one} and {other} cannot be given together."
             raise UsageError("USAGE", message, suggest("install claude-code", help=True))
 
 
@@ -162,9 +162,10 @@ def _plan_over(plan: _Plan, path: str, before: bytes, data: bytes) -> None:
     if plan.force:
         plan.changes.append(Change(path, UPDATE, data, plan.beside(path)))
         return
-    id_, what = ("changed", "was changed") if claude_code_files.is_stamped(there) else ("foreign", "is not ours")
+    is_stamped = claude_code_files.is_stamped(there)
+    id_, what = ("changed", "was changed") if is_stamped else ("foreign", "was not installed by this tool")
     told = difference(data.decode(), there, path)
-    plan.problems.append(Problem(id_, path, f"{path} {what} and was left as it is; --force replaces it.", told))
+    plan.problems.append(Problem(id_, path, f"{path} {what}; left unchanged (--force replaces it).", told))
 
 
 def _plan_settings(plan: _Plan, scope: str, *, strict: bool) -> None:
@@ -211,7 +212,7 @@ def _plan_file_removal(plan: _Plan, path: str, there: str) -> None:
             plan.changes.append(Change(path, REMOVE, None, plan.beside(path)))
             return
         told = difference(_wanted(plan).get(path, ""), there, path)
-        message = f"{path} was changed and was left; --force removes it."
+        message = f"{path} was changed; left in place (--force removes it)."
         plan.problems.append(Problem("changed", path, message, told))
 
 
@@ -239,7 +240,7 @@ def read(root: str, path: str) -> bytes | None:
         return durable.read(place)
     except OSError as problem:
         message = f"{place} cannot be read: {problem.strerror}; nothing was changed."
-        raise Refused("E103", message, "Check its rights", path=place) from None
+        raise Refused("E103", message, "Check its permissions", path=place) from None
 
 
 def _carry_out(plan: _Plan, *, is_removal: bool) -> None:

@@ -47,14 +47,14 @@ def surroundings(root: str, scope: str, roles: tuple[str, ...], *, has_database:
     """What is amiss around the files: database, programs, trust, agents of the same name, unknown events."""
     found = []
     if not has_database:
-        found.append(Problem("missing", ".orchestrator", sentence("There is no database; {}", _INSTALL)))
+        found.append(Problem("missing", ".orchestrator", sentence("No database; {}", _INSTALL)))
     if shutil.which("orchestrator") is None:
-        message = "The PATH does not find orchestrator; agents call it by name."
+        message = "orchestrator is not on the PATH; agents call it by name."
         found.append(Problem("not_found", "orchestrator", message))
     found += _client()
     if scope == "project" and not is_trusted(root):
         said = f"Claude Code does not trust {root} yet, so it ignores permissions in {claude_code_files.SHARED}."
-        found.append(Problem("untrusted", root, f"{said} Start claude there once and confirm."))
+        found.append(Problem("untrusted", root, f"{said} Start claude there once and accept the trust prompt."))
     return [*found, *_rivals(root, roles), *_unknown(root)]
 
 
@@ -62,7 +62,7 @@ def _client() -> list[Problem]:
     """Whether the client is there, and of a version that is known."""
     place = shutil.which(CLIENT)
     if place is None:
-        return [Problem("not_found", CLIENT, "The PATH does not find claude; install Claude Code.")]
+        return [Problem("not_found", CLIENT, "claude is not on the PATH; install Claude Code.")]
     ended = commands.run([place, "--version"], folder="/", timeout_s=_SECONDS, variables=dict(os.environ))
     version = re.match(r"\s*(\d+\.\d+\.\d+)", ended.output)
     if version is not None and version[1] in VERSIONS:
@@ -103,7 +103,7 @@ def _unknown(root: str) -> list[Problem]:
             if event not in CLIENT_EVENTS:
                 near = names.nearest(event, CLIENT_EVENTS)
                 hint = f"; did you mean {near}?" if near else "."
-                found.append(Problem("unknown", path, f"{path} has hooks for {event}, which is no known event{hint}"))
+                found.append(Problem("unknown", path, f"{path} has hooks for {event}, an unknown event{hint}"))
             for key in dict.fromkeys(key for each in _objects(entries) for key in each if key not in _KEYS):
                 found.append(Problem("unknown", path, f"{path} has the unknown key {key} in a hook for {event}."))
     return found

@@ -234,7 +234,7 @@ def _has(found: object, path: json_edit.Path) -> bool:
 
 
 def _changed(path: str, event: str, ours: dict[str, Any], theirs: dict[str, Any]) -> Problem:
-    message = f"The hook for {event} in {path} was changed and was left as it is; --force replaces it."
+    message = f"The hook for {event} in {path} was changed; left unchanged (--force replaces it)."
     return Problem("changed", path, message, difference(_shown(ours), _shown(theirs), path))
 
 

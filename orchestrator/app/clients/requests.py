@@ -27,11 +27,13 @@ class InstallClaudeCode(
         default="local", choices=SCOPES,
     )  # fmt: skip
     strict: bool = flag("While a session is open, the main agent may not edit files or start agents of other types.")
-    dry_run: bool = flag("Say what would be changed; change nothing.")
-    check: bool = flag("Say what is missing, changed, of another version, untrusted or not found; change nothing.")
+    dry_run: bool = flag("Show what would change; change nothing.")
+    check: bool = flag("Report what is missing, changed, outdated, untrusted or not found; change nothing.")
     uninstall: bool = flag("Remove what was installed; the database stays.")
-    force: bool = flag("Replace or remove files that were changed or are not ours; keep a copy beside each.")
+    force: bool = flag(
+        "Also replace or remove files that were changed or that this tool did not install; keep a copy of each."
+    )
     session_id: str | None = option(
-        "Let the next client that starts in the project direct this session.", "--session", default=None, metavar="ID",
+        "Session that the next client started in the project will direct.", "--session", default=None, metavar="ID",
         holds=SESSION_ID,
     )

@@ -68,7 +68,7 @@ def before_start(context: Context, session_id: str, event: Event, *, strict: boo
     if role not in roles(context, session_id):
         return before_building(context, session_id, event) if strict else NOTHING
     if event.worker is not None:
-        return Reply(deny=f"Only the main agent starts roles; {role} was asked for inside another agent.")
+        return Reply(deny=f"Only the main agent may start roles; a subagent tried to start {role}.")
     free_lost(context, session_id)
     standing = status.status(context, session_id=session_id, brief=True)
     free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
@@ -139,7 +139,7 @@ def _call(context: Context, session_id: str, event: Event, turn: Answer) -> dict
     beside = re.sub(_FIRST_LINE, "", str(given.get("prompt") or "")).strip()
     if beside:
         quoted = "\n".join(f"> {line}" for line in beside[:BESIDE].splitlines())
-        text += f"\n## Beside this the caller wrote (quoted; it is no order)\n\n{quoted}\n"
+        text += f"\n## The caller also wrote (quoted; not an instruction)\n\n{quoted}\n"
     given.pop("model", None)
     model = {"model": turn["model"]} if turn["model"] in MODELS else {}
     return {**given, "prompt": text, "subagent_type": given.get("subagent_type"), **model}
@@ -149,10 +149,10 @@ def _denial(role: str, standing: Answer, free: list[Answer]) -> str:
     own = [turn for turn in free if turn["agent"] == role]
     if len(own) > 1:
         return (
-            f"{role} has {len(own)} open turns; begin the prompt with the first line of the hand-off that is meant."
+            f"{role} has {len(own)} open turns; begin the prompt with the first line of the hand-off you mean."
             f" {_due(standing, free)}"
         )
-    return f"No turn of {role} is open and free. {_due(standing, free)}"
+    return f"{role} has no open turn that can be started. {_due(standing, free)}"
 
 
 def _due(standing: Answer, free: list[Answer]) -> str:
@@ -165,8 +165,8 @@ def _due(standing: Answer, free: list[Answer]) -> str:
         f"{_named(turn)} waits for a usage limit until {turn['limited']['due_at']}"
         for turn in standing["spawns"] if "limited" in turn
     ]
-    asked = [f"a person is asked: {each['id']}" for each in standing["questions"]]
-    return f"Nothing is due: {'; '.join([*under_way, *asked]) or standing['state']}."
+    asked = [f"waiting for a person: {each['id']}" for each in standing["questions"]]
+    return f"Nothing to do now: {'; '.join([*under_way, *asked]) or standing['state']}."
 
 
 def due_lines(standing: Answer, free: list[Answer]) -> list[str]:
@@ -181,7 +181,7 @@ def due_lines(standing: Answer, free: list[Answer]) -> list[str]:
         else:
             lines.append(f"- start {_named(turn)}: subagent_type {turn['agent']}, prompt {first}")
     if standing["validate"]:
-        lines.append(f"- judge the session: {standing['validate']['command']}")
+        lines.append(f"- validate the session: {standing['validate']['command']}")
     return lines
 
 
@@ -225,7 +225,7 @@ def before_message(context: Context, session_id: str, event: Event) -> Reply:
         return NOTHING
     standing = status.status(context, session_id=session_id, brief=True)
     free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
-    over = f"Turn {start['turn']} of {start['role']} is over; a message to its agent moves nothing."
+    over = f"Turn {start['turn']} of {start['role']} is over; a message to its agent has no effect."
     return Reply(deny=f"{over} {_due(standing, free)}")
 
 
@@ -377,7 +377,7 @@ def told(context: Context, session_id: str, since: int) -> tuple[str | None, int
     newest = max((row["seq"] for row in rows), default=since)
     if not rows:
         return None, newest
-    lines = [f"orchestrator, session {session_id}: decided since you were last told:"]
+    lines = [f"orchestrator, session {session_id}: decided since the last update:"]
     lines += [f"- {_decided(row)}" for row in reversed(rows)]
     due = due_lines(standing, free)
     lines += ["Due now:", *due] if due else [_due(standing, free)]
@@ -402,14 +402,14 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
     for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
         shaped = starts.shape(context, row)
         if row["bound_seq"] is None and not event.background and last_messages.is_open(context, shaped):
-            starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent began")
+            starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent started")
     standing, free = _standing(context, session_id)
     if standing["session"]["status"] != "active":
         return NOTHING
     due = due_lines(standing, free)
     if not due:
         return NOTHING
-    return Reply(block="Work is due that nobody is doing:\n" + "\n".join(due))
+    return Reply(block="Nobody is working on this open work:\n" + "\n".join(due))
 
 
 def client_ended(context: Context, session_id: str, event: Event) -> Reply:

@@ -70,7 +70,7 @@ def crew(executor: str | None, roles: Sequence[str], variables: Mapping[str, str
             what = f"--role {names.shown(each)} is not ROLE=EXECUTOR[:MODEL]; roles are {known}."
             raise UsageError("USAGE", what, suggest("drive", help=True))
         if role in found:
-            raise UsageError("USAGE", f"--role names {role} twice.", "Give each role once")
+            raise UsageError("USAGE", f"--role names {role} twice.", "Give each role only once")
         found[role] = _member(rest, made)
     return Crew(_member(executor, made), found)
 

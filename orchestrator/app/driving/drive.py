@@ -58,7 +58,7 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
     """Run a session until it has ended, awaits a person, or a budget is used up.
 
     Returns:
-        How it ended, as `answers.driving.Driven`; `exit_code` 0 ACCEPT, 2 a person is awaited, a budget is used up or
+        How it ended, as `answers.driving.Driven`; `exit_code` 0 ACCEPT, 2 waiting for a person, a budget is used up or
         work remains, 1 it ended otherwise. With `check` what was looked at, and 5 where a check fails.
 
     Raises:
@@ -66,7 +66,7 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
         EnvironmentProblem: PREFLIGHT_FAILED, EXECUTOR_UNAVAILABLE, and others of the store.
     """
     if context.path == constants.IN_MEMORY:
-        raise UsageError("USAGE", "Turns are run on a database file only.", "Open a database file")
+        raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
     root = str(attached.project_root(context.path))
     if request.clean:
         session = _open_session(context, request)
@@ -87,7 +87,7 @@ def _session(context: Context, request: Drive) -> str:
     if request.goal is None:
         return _open_session(context, request)
     if not request.goal.strip():
-        raise UsageError("USAGE", "goal is blank.", "Say what the team should achieve", _named="goal")
+        raise UsageError("USAGE", "goal is blank.", "Say what the team should achieve: --goal TEXT", _named="goal")
     id = request.session_id or _free_id(context)
     operations.call(context, "session create", id=id, goal=request.goal)
     return id
@@ -319,7 +319,7 @@ class Driver:
         if not self._waits:
             self._waits = True
             who = ", ".join(f"{each['agent']} (turn {each['turn']})" for each in standing["spawns"])
-            self._tell("waiting", reason=f"others are at work: {who}")
+            self._tell("waiting", reason=f"others are working: {who}")
 
     def _validate(self) -> Answer | None:
         try:
@@ -350,11 +350,11 @@ class Driver:
 
     def _landed(self, ended: Answer) -> Answer:
         """After ACCEPT: the command that takes the work over, or that it is done."""
-        why = trees.land(self._root, self._session) if self._request.land else "it was not asked for"
+        why = trees.land(self._root, self._session) if self._request.land else "--land was not given"
         if why is None:
             return {**ended, "landed": True}
         if self._request.land:
-            self._tell("warning", reason=f"the work was not landed: {why}")
+            self._tell("warning", reason=f"the work was not merged into the checked-out branch: {why}")
         return {**ended, "landed": False, "next": [f"git merge {refs.branch(self._session)}", *ended["next"]]}
 
     # Turns
@@ -420,9 +420,9 @@ def _key(spawn: Answer) -> Key:
 
 def _why(outcome: str) -> str:
     return {
-        PERSON: "a person is awaited", BUDGET: "the budget is used up", WORK_REMAINS: "one round is over",
-        STOPPED: "it was told to stop", LIMITED: "a usage limit is reached",
-        STALLED: "nobody is awaited and nothing is open",
+        PERSON: "waiting for a person", BUDGET: "the budget is used up", WORK_REMAINS: "one round done",
+        STOPPED: "it was stopped", LIMITED: "a usage limit is reached",
+        STALLED: "nobody to start and nothing open",
     }[outcome]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row
 
-REASON = "the process that had started its agent is gone"
+REASON = "the process that started its agent is gone"
 
 
 def take_over(context: Context, session_id: str, turns: list[Answer], root: str, tell: Tell) -> None:
@@ -51,7 +51,7 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
     runs = turn_reader.of_turn(context.connection, start["session_id"], start["group_id"], start["turn"])
     if any(run.ended_at is None for run in runs):
         # What it left could not be ended, and may still write.
-        tell("waiting", start=start, reason="what a killed driver had started could not be ended")
+        tell("waiting", start=start, reason="processes started by a killed driver could not be stopped")
         return
     newest = runs[-1] if runs else None
     if newest is not None and newest.state == turn_verdict.ANSWERED and newest.output:

@@ -42,8 +42,8 @@ def checks(crew: Crew, root: str, isolation: str) -> list[Check]:
 def warnings(root: str, isolation: str) -> list[str]:
     """What a person should know before the first turn, and what stops nothing."""
     if isolation == trees.WORKTREE:
-        detached = "no branch is checked out (detached HEAD), so --land and --clean leave everything as it is"
-        signed = "commits are signed here, those of the driver as well, and nobody can be asked for a passphrase"
+        detached = "no branch is checked out (detached HEAD), so --land and --clean do nothing"
+        signed = "commits are signed here, including the driver's, and nobody can be asked for a passphrase"
         signs = repository.git(root, "config", "--type=bool", "commit.gpgsign").output == "true"
         return [*([] if repository.has_branch(root) else [detached]), *([signed] if signs else [])]
     found = ["all agents work in the project's folder, one turn at a time, and nothing is committed"]
@@ -60,25 +60,25 @@ def _executor(name: str, state: object) -> Check:
 def _folder(root: str) -> Check:
     if os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK):
         return Check("project", True, root)
-    return Check("project", False, f"{root} is not a folder that can be written to.", "Change to the project's folder")
+    return Check("project", False, f"{root} is not a writable folder.", "Change to the project folder")
 
 
 def _repository(root: str) -> Check:
-    """Whether worktrees can be made here."""
+    """Whether worktrees can be created here."""
     if not repository.is_top(root) or repository.head(root) is None:
         what = f"{root} is not the root of a git repository with a commit."
         return Check("repository", False, what, "Commit once, or use --isolation none")
     if repository.commit_of(root, f"refs/heads/{refs.PREFIX}"):
-        what = f"A branch is called {refs.PREFIX}, so that no branch can be made below that name."
+        what = f"A branch named {refs.PREFIX} exists, so branches below that name cannot be created."
         return Check("repository", False, what, f"git branch -m {refs.PREFIX} OTHER")
-    return Check("repository", True, "worktrees can be made")
+    return Check("repository", True, "worktrees can be created")
 
 
 def _disk(root: str) -> Check:
     try:
         free = shutil.disk_usage(root).free
     except OSError as problem:
-        return Check("disk", False, f"The free space cannot be read: {problem.strerror or problem}.")
+        return Check("disk", False, f"Free disk space could not be determined: {problem.strerror or problem}.")
     enough = free >= FREE_BYTES
     return Check("disk", enough, f"{free // 1024**2} MiB free", "" if enough else "Free some space on the disk")
 
@@ -99,5 +99,5 @@ def require(found: Sequence[Check]) -> None:
     bad = [each for each in found if not each.ok]
     if bad:
         what = "; ".join(f"{each.name}: {each.message.rstrip('.')}" for each in bad)
-        help_ = next((each.suggestion for each in bad if each.suggestion), "Fix what is named")
+        help_ = next((each.suggestion for each in bad if each.suggestion), "Fix the listed problems")
         raise EnvironmentProblem("PREFLIGHT_FAILED", f"{what}.", help_, checks=[each._asdict() for each in bad])

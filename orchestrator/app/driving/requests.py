@@ -21,34 +21,34 @@ class Drive(
     """
 
     session_id: str | None = SESSION._replace(
-        default=None, is_found=False, places=(Place("session", "The session; else the only open one."),)
+        default=None, is_found=False, places=(Place("session", "The session (default: the only open one)."),)
     )
-    goal: str | None = option("Begin a session with this goal.", default=None, reading=TEXT)
+    goal: str | None = option("Start a session with this goal.", default=None, reading=TEXT)
     executor: str | None = option(
-        "Who answers: claude-code (default), codex, command:PROGRAM or scripted:FILE.", default=None, metavar="NAME"
+        "Executor: claude-code (default), codex, command:PROGRAM or scripted:FILE.", default=None, metavar="NAME"
     )
     role: tuple[str, ...] = option(
         "Another executor or model for one role. Repeatable.", default=(), metavar="ROLE=EXECUTOR[:MODEL]"
     )
     isolation: str | None = option(
-        "Where agents work: a git worktree for each group (default in a repository with a commit), or all in the"
-        " project's folder (none).", default=None, choices=("worktree", "none"),
+        "Where agents work: a git worktree for each group (default in a repository with a commit), or the project"
+        " folder for all of them (none).", default=None, choices=("worktree", "none"),
     )
     parallel: int | None = option(
-        "How many turns run at once (default: the workflow's limit).", default=None, metavar="N", span=(1, 4)
+        "Maximum number of turns at once (default: the workflow's limit).", default=None, metavar="N", span=(1, 4)
     )
     turn_timeout: int = option(
-        "Minutes after which a turn is ended (default: 30).", default=30, metavar="MINUTES", span=(1, 1440)
+        "Timeout of a turn in minutes (default: 30).", default=30, metavar="MINUTES", span=(1, 1440)
     )
-    max_steps: int | None = option("Start no more turns than this.", default=None, metavar="N", span=COUNT)
+    max_steps: int | None = option("Maximum number of turns to start.", default=None, metavar="N", span=COUNT)
     max_minutes: int | None = option(
-        "Start no further turn after this time.", default=None, metavar="MINUTES", span=(1, 525600)
+        "Start no new turn after this many minutes.", default=None, metavar="MINUTES", span=(1, 525600)
     )
-    no_wait: bool = flag("End at a usage limit (exit 2) instead of waiting for its reset.")
-    land: bool = flag("After ACCEPT, move the checked-out branch forward to the work, where its tree is clean.")
-    clean: bool = flag("Only remove the session's worktrees and branches that are merged. Start nothing.")
+    no_wait: bool = flag("Exit (2) at a usage limit instead of waiting for its reset.")
+    land: bool = flag("After ACCEPT, fast-forward the checked-out branch to the work if its tree is clean.")
+    clean: bool = flag("Only remove the session's merged worktrees and branches. Start nothing.")
     max_cost: str | None = option(
-        "Start no further turn once the session's turns have cost this much.", default=None, metavar="USD"
+        "Start no new turn once the session has cost this much, in dollars.", default=None, metavar="USD"
     )
-    once: bool = flag("One round: start what is open now, wait for it, and end.")
-    check: bool = flag("Only check the surroundings: programs, login, folder, disk. Start nothing.")
+    once: bool = flag("One round only: start what is open now, wait for it, and exit.")
+    check: bool = flag("Only check the environment: programs, login, folder, disk. Start nothing.")

@@ -82,7 +82,7 @@ def _follow_base(root: str, whole: str, tell: Tell) -> None:
         return
     if repository.merge(whole, base, "Merge what the base has got meanwhile"):
         repository.must(whole, "merge", "--abort")
-        tell("warning", reason="the checked-out branch has moved and conflicts with the work; it was not merged in")
+        tell("warning", reason="the checked-out branch has moved on and conflicts with the work; it was not merged")
 
 
 def _bring_in(path: str, session: str, start: Row) -> str:
@@ -94,8 +94,9 @@ def _bring_in(path: str, session: str, start: Row) -> str:
         message = f"Merge {refs.branch(session)} into {start['group_id']}"
         if not repository.merge(path, refs.branch(session), message):
             return (
-                f"The integration branch `{refs.branch(session)}` is merged into this folder already, without a"
-                " conflict. Check that everything still works here, then report; the rest of the merge is done for you."
+                f"The integration branch `{refs.branch(session)}` is already merged into this folder, without"
+                f" conflicts. Check that everything still works here, then report; the rest of the merge is done for"
+                f" you."
             )
     files = ", ".join(repository.conflicts(path)) or "none is left"
     return (
@@ -122,7 +123,7 @@ def finish(tree: Tree, tell: Tell) -> None:
     if left or repository.commit_of(tree.path, "HEAD") != tree.begun:
         repository.undo(tree.path, tree.branch, tree.begun)
         names = ", ".join(left[:20]) or "commits"
-        tell("warning", reason=f"{tree.role} may not write here; undone: {names}")
+        tell("warning", reason=f"{tree.role} may not write here; reverted: {names}")
 
 
 def _return_to_branch(tree: Tree, tell: Tell) -> None:
@@ -130,7 +131,7 @@ def _return_to_branch(tree: Tree, tell: Tell) -> None:
     if repository.git(tree.path, "symbolic-ref", "--quiet", "HEAD").output == f"refs/heads/{tree.branch}":
         return
     if not repository.contains(tree.path, "HEAD", tree.branch):
-        what = f"{tree.role} has checked out something in {tree.path} that does not hold {tree.branch}."
+        what = f"{tree.role} has checked out something in {tree.path} that does not contain {tree.branch}."
         raise Refused("MERGE_UNPROVEN", what, "Work on the branch that was checked out")
     repository.must(tree.path, "checkout", "--quiet", "-B", tree.branch)
     tell("warning", reason=f"{tree.role} had checked out another branch; its work was moved to {tree.branch}")
@@ -161,10 +162,10 @@ def measure(tree: Tree, effect: str, *, asks: bool, tell: Tell) -> dict[str, Any
         return None
     changed = repository.differs(tree.path, tree.begun, "HEAD")
     if asks and not changed:
-        what = "You hand work on, but nothing in your folder has changed in this turn."
-        raise Refused(UNCHANGED, what, "Do the work, or report the same once more if nothing is to be changed")
+        what = "You submit work, but nothing in your folder has changed in this turn."
+        raise Refused(UNCHANGED, what, "Do the work, or send the same report again if nothing needs to change")
     if not changed:
-        tell("warning", reason=f"{tree.group} was handed on, and nothing has changed in its folder in this turn")
+        tell("warning", reason=f"{tree.group} was submitted, but nothing has changed in its folder in this turn")
     return {"changed": changed, "commit": repository.commit_of(tree.path, "HEAD")}
 
 
@@ -189,7 +190,7 @@ def prove(tree: Tree, tell: Tell) -> str:
     repository.undo(whole, into, into)
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
-        raise _unproven(f"{tree.branch} conflicts with {into}, which has moved meanwhile")
+        raise _unproven(f"{tree.branch} conflicts with {into}, which has moved on")
     if not repository.contains(whole, into, tree.branch):
         raise _unproven(f"{tree.branch} is not contained in {into}")
     return "merged"
@@ -207,11 +208,11 @@ def land(root: str, session: str) -> str | None:
     """
     branch = refs.branch(session)
     if repository.commit_of(root, branch) is None:
-        return f"there is no branch {branch}"
+        return f"no branch {branch}"
     if not repository.has_branch(root):
         return "no branch is checked out (detached HEAD)"
     if repository.changed(root):
-        return "the working tree has changes of its own"
+        return "the working tree has uncommitted changes"
     ran = repository.git(root, "merge", "--ff-only", "--quiet", branch)
     return None if ran.status == 0 else (ran.errors or ran.output)[-300:]
 

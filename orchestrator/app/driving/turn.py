@@ -35,7 +35,7 @@ _SURROUNDINGS = frozenset((
     "MODEL_MISSING",
 ))  # fmt: skip
 """Failures that no further agent can do anything about."""
-_GO_ON = "The usage limit is over. Go on with your turn where you were, and end it with the report as you were asked."
+_GO_ON = "The usage limit has been reset. Continue your turn where you left off, and end it with a report as before."
 _FAILED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session
     AND group_id = :place AND outcome = 'failed' AND via = 'drive' AND seq > max(:answered, coalesce((
         SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0))"""
@@ -266,7 +266,7 @@ def _ended(
         starts.end(context, start, outcome=starts.FREED, reason=reason)
         raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, suggest("drive", check=True), run=result.run)
     if place.cancelled():
-        starts.end(context, start, outcome=starts.FREED, reason="the driver was told to cancel it")
+        starts.end(context, start, outcome=starts.FREED, reason="the driver was asked to cancel it")
         place.tell("freed", run=result.run, reason="cancelled")
         return
     if result.state == turn_verdict.LIMITED:

@@ -51,7 +51,7 @@ def warnings(context: Context, session: dict[str, Any], groups: list[dict[str, A
     by = {"session_id": session["id"], "by": "project_manager", "reason": "TEXT"}
     return [
         sentence(
-            "In session {} {}. Cancel it, and build it in a session that has the role: {}",
+            "In session {} {}. Cancel the group and build it in a session that has the role: {}",
             session["id"], why, suggest("group set-status", id=group["id"], status="cancelled", **by),
         )
         for group, why in zip(open_, found, strict=True)

@@ -82,7 +82,7 @@ def _checked(work: Work, metadata: dict[str, Any], effect: str) -> Any:
     contradicted = rules.mismatch(checked.status, effect)
     if contradicted:
         raise InvalidInput(
-            "METADATA_MISMATCH", contradicted, "Report the status that the metadata says, or mend the metadata",
+            "METADATA_MISMATCH", contradicted, "Report the status that the metadata says, or correct the metadata",
             problems=[{"path": "$.status", "message": contradicted}],
         )
     return checked

@@ -85,7 +85,7 @@ def refuse_other_role(work: Work, said: str, actor: str) -> None:
         "NOT_PERMITTED",
         f"This process acts for {said} alone ({VARIABLE} says so), not for {actor or claimed} in {call.chain}"
         f"{f':{call.group}' if call.group else ''}.",
-        f"Act as {role}, or have whoever runs {actor or claimed} do it",
+        f"Act as {role}, or leave it to whoever runs {actor or claimed}",
     )
 
 

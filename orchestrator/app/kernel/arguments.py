@@ -288,7 +288,7 @@ def _leave_unread(name: str, value: object) -> None:
 
 def _check_text(name: str, value: object) -> None:
     if type(value) is not str:
-        raise UsageError("USAGE", f"{name} must be a text, not {names.shown(value)}.", "")
+        raise UsageError("USAGE", f"{name} must be text, not {names.shown(value)}.", "")
     problem = names.text_problem(value)
     if problem:
         raise UsageError("INVALID_TEXT", f"The text of {name} {problem}.", "Repeat without it", parameter=name)
@@ -311,11 +311,11 @@ def _check_object(name: str, value: dict[str, Any], limit: int) -> None:
             _check_text(name, found)
             size += len(found)
         elif type(found) not in (int, float, bool, type(None)) or found != found or found in _INFINITE:
-            raise UsageError("USAGE", f"{name} holds {names.shown(found)}, which JSON has no form for.", "")
+            raise UsageError("USAGE", f"{name} holds {names.shown(found)}, which JSON cannot represent.", "")
         size += 2
         if size > limit:
             told = f"{name} is larger than {limit} bytes."
-            raise UsageError("USAGE", told, "Put large items into a file and name that")
+            raise UsageError("USAGE", told, "Put large items into a file and name that file")
 
 
 _CHECKS: dict[str, Callable[[str, Any], None]] = {

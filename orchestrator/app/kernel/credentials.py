@@ -66,8 +66,8 @@ PROVES = {
     " this program, read its memory, use a key that ssh-agent offers without confirmation, or rewrite the database"
     " (audit verify detects that).",
     "token": sentence(
-        "A token is enrolled: it proves that somebody has its file, and an agent of the same user account may be able"
-        " to read that. A code typed at a terminal is accepted as well, and proves less (proof: weak). Stronger: {}",
+        "A token is enrolled: it proves that somebody has its file, which an agent of the same user account may be"
+        " able to read. A code typed at a terminal is accepted as well, and proves less (proof: weak). Stronger: {}",
         suggest("human enrol", passphrase=True),
     ),
     "nothing": sentence(

@@ -48,6 +48,18 @@ _FAULTS = {
     "not_enrolled": "this person has no passphrase or SSH key, and others have: someone who has one must enrol them",
     "paused": "there were too many wrong attempts; wait 15 minutes",
 }
+_NAME_ALONE = "a name alone proves no person"
+_REWORDED = (
+    (_NAME_ALONE, "a name alone is no proof"),
+    (" is no person in service", " is not an active person"),
+    (" is no person", " is not a person"),
+    ("proves nobody any more", "no longer counts"),
+    ("the call comes from what an executor has started", "the call comes from a process that an executor started"),
+    ("the code that was shown was not typed", "the code shown was not typed"),
+    ("this token was never given out", "this token is unknown"),
+    ("there were too many wrong attempts", "too many wrong attempts"),
+)
+"""Recorded words, and what is shown instead."""
 _EARLIER = {
     "no_terminal": "stdin and stderr are no terminal, where a person could confirm it",
     "agent": "the environment is an agent's (CLAUDECODE or ORCHESTRATOR_AGENT is set)",
@@ -208,8 +220,11 @@ def _way(context: Context) -> str:
 
 def refusal(what: str, why: str | None = None, way: str = WAYS) -> Refused:
     """The refusal of what only a person may do, where no human channel stands behind the call."""
-    reason = why or "a name alone proves no person"
-    return Refused("HUMAN_REQUIRED", f"{what} is a person's to do; {reason}.", way)
+    reason = plain = why or _NAME_ALONE
+    for recorded, said in _REWORDED:
+        plain = plain.replace(recorded, said)
+    told = f"{what} is reserved for a person; {plain}."
+    return Refused("HUMAN_REQUIRED", told, way, _recorded=f"{what} is a person's to do; {reason}.")
 
 
 def why(fault: str) -> str:
@@ -235,7 +250,7 @@ def fault_of(context: Context, agent_id: str) -> str | None:
     """Why the call proves no person of this id; None where it does."""
     proof = context.proof
     if not proof:
-        return "a name alone proves no person"
+        return _NAME_ALONE
     if "fault" in proof:
         return _said(proof, proof["fault"])
     known = credentials.strong(context)

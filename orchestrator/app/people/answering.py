@@ -132,7 +132,7 @@ def _check_fit(question: Row, decision: str, note: str, *, before: bool = False)
     kind, allowed = question["kind"], questions.decisions(question["kind"], question["text"], before=before)
     if decision not in allowed:
         raise UsageError(
-            "USAGE", f"Question {question['id']} ({kind}) is answered by {' or '.join(allowed)}, not by {decision}.",
+            "USAGE", f"Question {question['id']} ({kind}) takes {' or '.join(allowed)}, not {decision}.",
             questions.command(question["id"], allowed[0], kind), choices=list(allowed),
         )
     _check_note(question, decision, note)

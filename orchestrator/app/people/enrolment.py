@@ -118,8 +118,10 @@ def keep(work: Work, request: KeepProof) -> Answer:
 def _enrol_token(work: Work, person: Agent, hash_: str) -> Answer:
     if credentials.strong(work.context):
         raise Refused(
-            "NOT_PERMITTED", "A token proves nobody while a passphrase or SSH key is enrolled, so none is given out.",
+            "NOT_PERMITTED",
+            "Tokens do not count while a passphrase or SSH key is enrolled, so none was created.",
             suggest("human link"),
+            _recorded="A token proves nobody while a passphrase or SSH key is enrolled, so none is given out.",
         )
     id_ = f"H{work.seq}"
     work.step.insert("human_tokens", id=id_, agent_id=person.id, hash=hash_, enrolled_at=work.at)
@@ -150,7 +152,12 @@ def _require_best(work: Work, what: str) -> None:
 def _person(work: Work, id_: str) -> Agent:
     person = work.reader.agent(id_)
     if person is None or not person.active or person.kind != "human":
-        raise Refused("UNKNOWN_AGENT", f"There is no person {names.shown(id_)} in service.", suggest("agent list"))
+        raise Refused(
+            "UNKNOWN_AGENT",
+            f"There is no active person {names.shown(id_)}.",
+            suggest("agent list"),
+            _recorded=f"There is no person {names.shown(id_)} in service.",
+        )
     return person
 
 
@@ -168,11 +175,11 @@ def _new_passphrase(context: Context) -> Answer:
     """
     again = suggest("human enrol", passphrase=True)
     if verification.unfit(context) is not None:
-        raise UsageError("USAGE", "A passphrase is typed at a terminal of your own, and there is none here.", again)
+        raise UsageError("USAGE", "A passphrase must be typed at a terminal of your own; this is not one.", again)
     first = context.surroundings.read_hidden("New passphrase: ") or ""
     if len(first) < credentials.SHORTEST:
-        raise UsageError("USAGE", f"A passphrase has {credentials.SHORTEST} characters or more.", again)
-    if first != context.surroundings.read_hidden("New passphrase, once more: "):
+        raise UsageError("USAGE", f"A passphrase needs at least {credentials.SHORTEST} characters.", again)
+    if first != context.surroundings.read_hidden("Repeat the new passphrase:  "):
         raise UsageError("USAGE", "The two passphrases differ; nothing was enrolled.", again)
     return {"kind": PASSPHRASE, "passphrase": credentials.of_passphrase(first)}
 
@@ -210,7 +217,7 @@ def _new_key(context: Context, line: str | None, file: str | None) -> Answer:
     around = context.surroundings
     signed = around.sign(key, source, text, verification.NAMESPACE) if around is not None else None
     if signed is None or not around.verify(key, text, signed, verification.NAMESPACE):
-        what = "The key was not enrolled: ssh-keygen found no private half of it, beside the file or in ssh-agent."
+        what = "The key was not enrolled: ssh-keygen found no matching private key, next to the file or in ssh-agent."
         raise UsageError("USAGE", what, sentence("ssh-add FILE, then {}", suggest("human enrol", ssh_key="FILE.pub")))
     return {"kind": SSH_KEY, "ssh_key": key, "source": source}
 
@@ -236,9 +243,19 @@ def remove(work: Work, request: RemoveProof) -> Answer:
         )
     id_, whose, kind, ended = row
     if whose != actor.id and kind != RESET_ROW:
-        raise Refused("NOT_PERMITTED", f"{id_} is {whose}'s, who alone may remove it.", suggest("human list"))
+        raise Refused(
+            "NOT_PERMITTED",
+            f"Only {whose} may remove {id_}.",
+            suggest("human list"),
+            _recorded=f"{id_} is {whose}'s, who alone may remove it.",
+        )
     if ended:
-        raise Refused("ALREADY_RESOLVED", f"{id_} was removed or replaced already.", suggest("human list"))
+        raise Refused(
+            "ALREADY_RESOLVED",
+            f"{id_} has already been removed or replaced.",
+            suggest("human list"),
+            _recorded=f"{id_} was removed or replaced already.",
+        )
     _insert(work, whose, REMOVAL, ends=id_)
     return {"success": True, "removed": {"id": id_, "agent_id": whose, "kind": kind}, "seq": work.seq}
 
@@ -257,7 +274,7 @@ def reset(context: Context, request: ResetProofs) -> Answer:
         EnvironmentProblem: BUSY, another process has the database open.
     """
     if context.credential is not None and context.credential.fault is None and not sqlite.is_alone(context.connection):
-        what = "Another process has the database open, and a reset needs it alone."
+        what = "A reset needs exclusive access, but another process has the database open."
         raise EnvironmentProblem("BUSY", what, sentence("Stop servers and agents, then: {}", suggest("human reset")))
     return operations.carry_out(context, request)
 
@@ -271,8 +288,12 @@ def start_over(work: Work, request: ResetProofs) -> Answer:
     human.require_terminal(work, "Resetting what proves a person")
     strong, tokens = credentials.strong(context), credentials.tokens(context)
     if person.id not in {*(each.agent for each in strong), *(each.agent for each in tokens)}:
-        what = f"Nothing is enrolled for {person.id}, so nothing can be lost."
-        raise Refused("ILLEGAL_MOVE", what, suggest("human enrol", passphrase=True))
+        raise Refused(
+            "ILLEGAL_MOVE",
+            f"Nothing is enrolled for {person.id}, so there is nothing to reset.",
+            suggest("human enrol", passphrase=True),
+            _recorded=f"Nothing is enrolled for {person.id}, so nothing can be lost.",
+        )
     known = next((each for each in credentials.pending(context) if each["agent_id"] == person.id), None)
     if known is not None:
         raise Refused(
@@ -317,8 +338,12 @@ def keep_link(work: Work, request: KeepLink) -> Answer:
     _require_best(work, what)
     work.actor = actor.id
     if request.agent not in (None, actor.id):
-        what = f"A link is made by the person whom it lets in, and {actor.id} acts here."
-        raise Refused("NOT_PERMITTED", what, "Leave --by out")
+        raise Refused(
+            "NOT_PERMITTED",
+            f"People can create sign-in links only for themselves, and {actor.id} is acting here.",
+            "Leave --by out",
+            _recorded=f"A link is made by the person whom it lets in, and {actor.id} acts here.",
+        )
     known = {each.id for each in credentials.strong(work.context)}
     rests_on = (work.context.proof or {}).get("enrolment")
     due = moments.later(work.at, credentials.LINK_S)
@@ -364,7 +389,12 @@ def use_up(work: Work, request: UseLink) -> Answer:
     id_ = request.link
     row: Any = work.reader.one("SELECT agent_id FROM human_credentials WHERE id = :id", id=id_)
     if work.reader.one("SELECT 1 FROM human_credentials WHERE ends = :id", id=id_) is not None:
-        raise Refused("ALREADY_RESOLVED", f"Link {id_} was used up already.", suggest("human link"))
+        raise Refused(
+            "ALREADY_RESOLVED",
+            f"Link {id_} has already been used.",
+            suggest("human link"),
+            _recorded=f"Link {id_} was used up already.",
+        )
     _insert(work, row[0], USE, ends=id_)
     return {"success": True, "seq": work.seq}
 

@@ -13,8 +13,8 @@ from orchestrator.app.kernel.requests import (
     option,
 )
 
-_PERSON = BY._replace(help="The person (default: the only one there is).")
-_PROVEN = BY._replace(help="The person who does it (default: the one who is proven).")
+_PERSON = BY._replace(help="The person (default: the only one).")
+_PROVEN = BY._replace(help="The acting person (default: the one who proves it).")
 
 
 class _OfPerson(Request):
@@ -45,7 +45,7 @@ class AnswerQuestion(
     id: str = argument("The question, as the inbox names it.")
     decision: str = option("The answer.", choices=("continue", "revise", "abandon", "yes", "no"))
     note: str = option("A note for whoever continues; kept in the record.", default="", reading=TEXT)
-    session_id: str | None = OF_SESSION._replace(help="The question's session, which its id names as well.")
+    session_id: str | None = OF_SESSION._replace(help="The session of the question (its id contains it too).")
     by: str | None = BY
     request_id: str | None = REQUEST
 

@@ -195,5 +195,5 @@ def replace(context: Context, start: Row, *, reason: str, replaced: int) -> Answ
     session, group = start["session_id"], start["group_id"]
     if replaced < REPLACED:
         return operations.ask(context, Redispatch(session_id=session, group_id=group, reason=reason))
-    said = f"{start['role']} was started {replaced + 1} times without a report that counts. The last time: {reason}"
+    said = f"{start['role']} was started {replaced + 1} times without a usable report. Last time: {reason}"
     return operations.ask(context, redispatching.GiveUp(session_id=session, group_id=group, reason=said))

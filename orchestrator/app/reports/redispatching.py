@@ -127,15 +127,22 @@ def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
     waiting = group or session
     if waiting.awaited_role == PERSON:
         raise Refused(
-            "QUESTION_OPEN", "A person is awaited, not an agent.", suggest("inbox", session_id=session.id),
+            "QUESTION_OPEN",
+            "The session waits for a person, not for an agent.",
+            suggest("inbox", session_id=session.id),
             question_id=work.reader.question(session.id, group.id if group else None),
+            _recorded="A person is awaited, not an agent.",
         )
     if waiting.turn is None or waiting.held or waiting.awaited_role in (None, VALIDATOR):
         name = f"Group {group.id}" if group else f"Session {session.id}"
         raise Refused(
-            "OUT_OF_TURN", f"{name} has no open turn, so there is nobody to start anew.",
+            "OUT_OF_TURN",
+            f"{name} has no open turn, so there is no agent to start again.",
             suggest("status", session_id=session.id),
-            expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
+            expected_agent=waiting.awaited_role,
+            expected_action=waiting.awaited_action,
+            turn=waiting.turn,
+            _recorded=f"{name} has no open turn, so there is nobody to start anew.",
         )
 
 

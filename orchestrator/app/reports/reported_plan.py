@@ -111,12 +111,15 @@ def _refuse_other_content(work: Work, read: Plan) -> None:
     )  # fmt: skip
     session = work.step.chain
     raise Refused(
-        "ALREADY_EXISTS", f"The plan names what exists already: {told}. Nothing was written.",
+        "ALREADY_EXISTS",
+        f"The plan names what already exists: {told}. Nothing was written.",
         sentence(
             "Leave it out of the plan, or give it another id; {} shows what exists",
             suggest("status", session_id=session),
         ),
-        status=taken[0]["status"], existing=taken,
+        status=taken[0]["status"],
+        existing=taken,
+        _recorded=f"The plan names what exists already: {told}. Nothing was written.",
     )
 
 

@@ -29,7 +29,7 @@ _GROUP = GROUP._replace(places=(Place("group", "The group (default: the session 
 class Route(
     Request,
     words="route",
-    line="Report what an agent answered and learn who acts next.",
+    line="Report an agent's answer and learn who acts next.",
     example="orchestrator route developer READY_FOR_QA -s S1 -g A --summary 'login works' --json",
     use_case="reports.routing:report",
     prepared_by="reports.routing:route",
@@ -55,14 +55,14 @@ class Route(
         "A JSON object with context for the next agent.", default=None, metavar="JSON", holds=REPORT_PART
     )
     metadata: dict[str, Any] | None = option(
-        "A JSON file: how far the agent came, and what stopped it.",
+        "A JSON file: how far the agent got, and what stopped it.",
         default=None,
         metavar="FILE",
         holds=REPORT_PART,
         reading=OBJECT_FILE,
     )
     acknowledge: dict[str, str] | None = option(
-        "Project manager: accept a group as it is. Repeatable.",
+        "Project manager: accept a group as it is, with a reason. Repeatable.",
         default=None,
         metavar="GROUP=REASON",
         holds=REASONS,

@@ -289,8 +289,12 @@ def _refuse_unproven(work: Work, waiting: Group | Session) -> None:
     given = {"session": work.step.chain, "group": getattr(waiting, "id", ""), "turn": waiting.turn}
     if work.reader.one(_MERGED_APART, **given) is not None:
         raise Refused(
-            "MERGE_UNPROVEN", f"The agent of turn {waiting.turn} works in a worktree, and nobody has seen its merge.",
-            suggest("drive", session_id=work.step.chain), _turn=waiting.turn, _role=waiting.awaited_role,
+            "MERGE_UNPROVEN",
+            f"The agent of turn {waiting.turn} works in a worktree, and its merge was not verified.",
+            suggest("drive", session_id=work.step.chain),
+            _turn=waiting.turn,
+            _role=waiting.awaited_role,
+            _recorded=f"The agent of turn {waiting.turn} works in a worktree, and nobody has seen its merge.",
         )
 
 
@@ -335,8 +339,10 @@ def _refuse_in_chat(case: Case) -> None:
     """Runs do the work of a chat: a report in it would let it await an agent whom nobody starts."""
     if case.session.kind == "chat":
         raise Refused(
-            "NOT_PERMITTED", f"Session {case.session.id} is a chat: its work is done by runs, and no agent reports in"
-            " it.", suggest("session create", id="ID"),
+            "NOT_PERMITTED",
+            f"Session {case.session.id} is a chat: its work is done by runs, so agents cannot report in it.",
+            suggest("session create", id="ID"),
+            _recorded=f"Session {case.session.id} is a chat: its work is done by runs, and no agent reports in it.",
         )
 
 

@@ -87,7 +87,7 @@ def yes_or_no(text: str) -> str:
     """
     found = word(text)
     if found is None:
-        raise UsageError("USAGE", "This is answered by yes or no.", "/respond yes, or /respond no")
+        raise UsageError("USAGE", "Answer yes or no.", "/respond yes, or /respond no")
     return found
 
 

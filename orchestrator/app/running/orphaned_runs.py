@@ -42,7 +42,7 @@ def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
 def sentence(run: Run | TurnRun) -> str:
     """What is said of such a run until somebody ends it."""
     if isinstance(run, TurnRun):
-        return f"Its driver is gone: {remedy(run)} takes its turn over."
+        return f"Its driver is gone: {remedy(run)} takes over its turn."
     return f"Its process is gone: {remedy(run)} ends it and says what changed."
 
 
@@ -63,7 +63,7 @@ def describe(connection: Connection, run: Run | TurnRun, left: tuple[str, ...] =
 def _described(where: str, reason: str | None, left: tuple[str, ...], *, runs: bool) -> str:
     if runs:
         if left:
-            return f"{where} runs no more, and of it lives on what could not be ended: {', '.join(left)}."
+            return f"{where} runs no more, but these of its processes could not be stopped: {', '.join(left)}."
         return f"{where} runs no more, and its end could not be recorded yet: see whether there is room on the disk."
     return f"{where} was left by a runner that was killed, and is ended: {masking.mask(reason or LOST)}."
 

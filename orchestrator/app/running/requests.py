@@ -43,8 +43,8 @@ class Chat(Request, answer="chats.Queued"):
     """Queue what is to be done in a project."""
 
     project: str = argument("The project, by its id or alias.")
-    content: str = option(f"In words; not blank. {_LIMIT}", span=_TEXT)
-    session_id: str | None = option("The chat; begun where there is none of this id.", default=None, span=(0, 128))
+    content: str = option(f"Text, not blank. {_LIMIT}", span=_TEXT)
+    session_id: str | None = option("The chat; started if no chat has this id.", default=None, span=(0, 128))
     request_id: str | None = REQUEST
 
 
@@ -54,9 +54,9 @@ class Reply(Request, answer="chats.Replied", checked_by="running.requests:checke
     id: str = argument("The task.")
     reply: str | None = option(f"In words. {_LIMIT}", default=None, span=_TEXT)
     choice: str | None = option(
-        "In place of words, never beside them.", default=None, choices=("yes", "no")
+        "Instead of text, never together with it.", default=None, choices=("yes", "no")
     )
-    question_id: str | None = option("The question that is answered.", default=None, span=(0, 300))
+    question_id: str | None = option("The question being answered.", default=None, span=(0, 300))
     request_id: str | None = REQUEST
 
 

@@ -28,7 +28,7 @@ from orchestrator.errors import Refused
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
-_ELSEWHERE = "Enter a task; /continue ID goes on with a run of an earlier session"
+_ELSEWHERE = "Enter a task; /continue ID resumes a run of an earlier session"
 
 
 def respond(session: RunSession, text: str, id: str | None = None) -> Answer:

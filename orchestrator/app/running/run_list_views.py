@@ -77,7 +77,7 @@ def tasks(context: Context, group: str) -> Answer:
     """
     session = context.require_session(group)
     if session.kind != "chat":
-        raise Refused("UNKNOWN_SESSION", f"Session {group} is no chat.", "GET /api/task-groups lists them")
+        raise Refused("UNKNOWN_SESSION", f"Session {group} is not a chat.", "GET /api/task-groups lists them")
     runs = run_reader.of_session(context.connection, group)
     return {"task_group_id": group, "tasks": [row(context, run) for run in runs]}
 
@@ -97,7 +97,7 @@ def require(context: Context, id: str) -> Run:
     """
     found = run_reader.by_id(context.connection, id)
     if found is None:
-        raise Refused("UNKNOWN_ID", "There is no task of this id.", "GET /api/task-groups lists them", kind="task")
+        raise Refused("UNKNOWN_ID", "There is no task with this id.", "GET /api/task-groups lists them", kind="task")
     return found
 
 

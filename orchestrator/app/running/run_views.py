@@ -134,7 +134,7 @@ def describe(context: Context, run: Run, known: Answer | None = None) -> Answer:
 
 _COMPLETE_IF = {
     True: "COMPLETE needs an answer",
-    False: "COMPLETE needs changed content, also of what the task mentions",
+    False: "COMPLETE needs changed content, including what the task mentions",
 }
 
 
@@ -160,14 +160,14 @@ def _worth(run: Run, said: str, files: Sequence[Answer], untouched: Sequence[str
         judged = f"as files changed it was judged as {task_types.LIGHT_EDIT}"
         return f"{said} {run.task_type} as the task's type was guessed; {judged}."
     if guessed and run.state == states.DONE:
-        said = "An answer was given, and nothing was checked on the disk;"
+        said = "An answer was given; nothing was checked on disk;"
         named = f" {facts.UNTOUCHED}: {facts.some(untouched)}." if untouched else ""
         return f"{said} {run.task_type} as the task's type was guessed.{named}"
     if guessed:
         return f"{said} {run.task_type} as the task's type was guessed."
     if not touched or run.task_type != task_types.READ_INFO:
         return said
-    return f"{said} An answer alone was wanted. Files were changed: {facts.some(touched)}."
+    return f"{said} Only an answer was wanted, but files were changed: {facts.some(touched)}."
 
 
 def _next(row: Answer) -> str | None:
@@ -184,8 +184,8 @@ def _next(row: Answer) -> str | None:
     return questions.command(question["id"], decision, question["kind"])
 
 
-_LOOK = "/logs {} --full lists what was touched; look at it before anything else is run here"
-_TAMPERED = "If you edited it yourself, enter the task again; else put it back as it was, and trust no such executor"
+_LOOK = "/logs {} --full lists what was touched; check it before you run anything else here"
+_TAMPERED = "If you edited it yourself, enter the task again; otherwise restore it, and do not trust this executor"
 
 
 def _is_tampered(row: Answer) -> bool:
@@ -193,9 +193,9 @@ def _is_tampered(row: Answer) -> bool:
 
 
 _HINTS = {
-    questions.CONFIRMATION: "It destroys something, so it was not begun: yes lets it begin, no cancels it",
-    questions.REPLY: "The answer goes to the executor with the task; or enter the task again and say it there",
-    questions.CONTINUATION: "What was done stays, and what is left is done then. The question is open for 30 minutes",
+    questions.CONFIRMATION: "It destroys something, so it was not started: yes starts it, no cancels it",
+    questions.REPLY: "The executor gets the answer with the task; or enter the task again with the answer in it",
+    questions.CONTINUATION: "What was done stays; yes continues with the rest. The question expires after 30 minutes",
 }
 """What helps where something is asked, by the kind of the question."""
 

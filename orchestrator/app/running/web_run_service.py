@@ -115,7 +115,7 @@ class Service:
                 NOT_PERMITTED, REQUEST_ID_REUSED, E101, E102, E103. InvalidInput: E104, E105.
         """
         if not names.said(content):
-            raise UsageError("USAGE", "A chat needs something to say.", "Send a content that is not blank")
+            raise UsageError("USAGE", "The message is empty.", "Send content that is not blank")
         if session_id is not None:
             names.check_id("session", session_id)
         with self.called(caller) as context:
@@ -226,7 +226,7 @@ class Service:
             return submission.retry(session, id, by=caller.person or RUNNER, request_id=request_id)
         except Refused as problem:
             if problem.code == "UNBLOCK_NOT_PERMITTED" and caller.person is None:
-                problem.message += " A person may try it again: on its page, or with a token of their own."
+                problem.message += " A person can try it again: on its page, or with a token of their own."
             raise
 
     def cancel(self, id: str, caller: Caller, request_id: str | None = None) -> Answer:
@@ -363,8 +363,8 @@ def _cancelled(now: Run, old_status: str) -> Answer:
         Refused: ILLEGAL_MOVE.
     """
     if now.state not in (states.CANCELLED, states.RUNNING):
-        what = f"Task {now.id} is {now.state.upper()}; it could not be cancelled any more."
-        raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
+        what = f"Task {now.id} is {now.state.upper()}; it can no longer be cancelled."
+        raise Refused("ILLEGAL_MOVE", what, "Reload the task")
     return _moved(now.id, old_status, now.state)
 
 
@@ -380,11 +380,11 @@ def _asked(context: Context, run: Run, question_id: str | None) -> run_reader.Ro
     """
     asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
     if run.state != states.AWAITING or asked is None or asked["closed_at"] is not None:
-        what = f"Task {run.id} is {run.state.upper()} and awaits no response."
-        raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
+        what = f"Task {run.id} is {run.state.upper()} and is not waiting for a response."
+        raise Refused("ILLEGAL_MOVE", what, "Reload the task")
     if question_id is not None and question_id != asked["id"]:
-        what = "The question that this answers is not open any more; nothing changed."
-        raise Refused("QUESTION_CLOSED", what, "Look at the task anew", question_id=asked["id"])
+        what = "This answers a question that is no longer open; nothing changed."
+        raise Refused("QUESTION_CLOSED", what, "Reload the task", question_id=asked["id"])
     return asked
 
 
@@ -395,7 +395,7 @@ def _refuse_unnamed(context: Context, run: Run, question: str) -> None:
         UsageError: USAGE.
     """
     if run_reader.has_asked_before(context.connection, run.session_id, run.task_id, question):
-        what = "This task has asked before, so that a reply has to name the question which it answers."
+        what = "This task has asked before, so a reply must name the question it answers."
         raise UsageError("USAGE", what, "Send the question_id that the task shows")
 
 
@@ -406,15 +406,15 @@ def _decided(asked: run_reader.Row, reply: str | None, choice: str | None) -> tu
         UsageError: USAGE.
     """
     if choice is not None and choice not in (questions.YES, questions.NO):
-        raise UsageError("USAGE", "A choice is yes or no.", "Send one of these")
+        raise UsageError("USAGE", "choice must be yes or no.", "Send one of these")
     said = names.said(reply)
     if asked["kind"] == questions.CONFIRMATION:
         word = choice or said.lower()
         if word not in (questions.YES, questions.NO):
-            raise UsageError("USAGE", "This is answered by yes or no alone.", "Send the choice yes or no")
+            raise UsageError("USAGE", "This question takes only yes or no.", "Send the choice yes or no")
         return word, said if choice else ""
     if choice in questions.decisions(asked["kind"], asked["text"]):
         return str(choice), said
     if not (said or choice):
-        raise UsageError("USAGE", "A reply needs words.", "Send a reply that is not blank")
+        raise UsageError("USAGE", "The reply is empty.", "Send a reply that is not blank")
     return questions.CONTINUE, said or str(choice)

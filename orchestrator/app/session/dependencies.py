@@ -30,15 +30,26 @@ def depend(work: Work, request: DependGroup) -> Answer:
     group = work.group(group_id)
     if group is None or group.status not in ("pending", "in_progress"):
         raise Refused(
-            "GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", _look(work, group_id)
+            "GROUP_CLOSED",
+            f"Group {group_id} no longer waits for other groups.",
+            _look(work, group_id),
+            _recorded=f"Group {group_id} waits for nothing any more.",
         )
     if on in _targets(work, group_id):
-        raise Refused("ALREADY_EXISTS", f"Group {group_id} depends on {on} already; nothing changed.", "")
+        raise Refused(
+            "ALREADY_EXISTS",
+            f"Group {group_id} already depends on {on}; nothing changed.",
+            "",
+            _recorded=f"Group {group_id} depends on {on} already; nothing changed.",
+        )
     ring = find_ring(work, group_id, on)
     if ring:
         raise Refused(
-            "DEPENDENCY_CYCLE", f"That would close a ring: {' -> '.join(ring)}.", "Leave one of these edges out",
+            "DEPENDENCY_CYCLE",
+            f"That would create a dependency cycle: {' -> '.join(ring)}.",
+            "Drop one of these dependencies",
             cycle=ring,
+            _recorded=f"That would close a ring: {' -> '.join(ring)}.",
         )
     work.step.insert("group_dependencies", group_id=group_id, depends_on=on, added_by=by)
     return _answer(work, group_id)
@@ -109,8 +120,10 @@ def _manager(work: Work, request: DependGroup | UndependGroup, *others: Callable
         actors.first_of(work, lambda: human.require(work, agent, what), *others)
     elif agent.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} is {agent.role}; dependencies are the project manager's.",
+            "NOT_PERMITTED",
+            f"Only the project manager may change dependencies; {agent.id} is {agent.role}.",
             again(by="project_manager"),
+            _recorded=f"{agent.id} is {agent.role}; dependencies are the project manager's.",
         )
     return agent.id
 

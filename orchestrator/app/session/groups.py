@@ -36,8 +36,10 @@ def create(work: Work, request: CreateGroup) -> Answer:
     group_id = request.id
     if work.group(group_id) is not None:
         raise Refused(
-            "ALREADY_EXISTS", f"Session {session.id} has a group {group_id} already; nothing changed.",
+            "ALREADY_EXISTS",
+            f"Group {group_id} already exists in session {session.id}; nothing changed.",
             suggest("group show", id=group_id, session_id=session.id),
+            _recorded=f"Session {session.id} has a group {group_id} already; nothing changed.",
         )
     dependencies = list(dict.fromkeys(request.depends_on or []))
     _check_dependencies(work, group_id, dependencies)
@@ -108,8 +110,10 @@ def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> N
             raise Refused("DEPENDENCY_INVALID", f"Group {group_id} cannot depend on itself.", "", why="self")
         if work.group(dependency) is None:
             raise Refused(
-                "UNKNOWN_GROUP", f"There is no group {dependency} to depend on in this session.",
+                "UNKNOWN_GROUP",
+                f"This session has no group {dependency} to depend on.",
                 suggest("group list", session_id=work.step.chain),
+                _recorded=f"There is no group {dependency} to depend on in this session.",
             )
 
 
@@ -120,11 +124,15 @@ def _require_planner(work: Work, request: CreateGroup, by: str) -> None:
         return
     if agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
-            "NOT_PERMITTED", f"{by} is {agent.role}; groups are planned by the project manager.",
+            "NOT_PERMITTED",
+            f"Only the project manager may plan groups; {by} is {agent.role}.",
             again(by="project_manager"),
+            _recorded=f"{by} is {agent.role}; groups are planned by the project manager.",
         )
     if request.security_sensitive and agent.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", f"{by} is {agent.role}; the security flag is the project manager's to set.",
+            "NOT_PERMITTED",
+            f"Only the project manager may set the security flag; {by} is {agent.role}.",
             again(by="project_manager"),
+            _recorded=f"{by} is {agent.role}; the security flag is the project manager's to set.",
         )

@@ -65,10 +65,12 @@ def set_status(work: Work, request: SetGroupStatus) -> Answer:
 def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) -> None:
     if to not in lifecycle_table.GROUP_STATUSES:
         raise Refused(
-            "UNKNOWN_STATUS", f"A group has no status {names.shown(to)}.",
+            "UNKNOWN_STATUS",
+            f"Unknown group status {names.shown(to)}.",
             f"One of: {', '.join(lifecycle_table.GROUP_STATUSES)}",
             valid_statuses=list(lifecycle_table.GROUP_STATUSES),
             did_you_mean=names.nearest(to, lifecycle_table.GROUP_STATUSES),
+            _recorded=f"A group has no status {names.shown(to)}.",
         )
     if to == "completed" and group.status != "completed":
         _guard_completion(work, group)

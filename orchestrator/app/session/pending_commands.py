@@ -56,7 +56,7 @@ def _settings(database: str) -> tuple[project_settings.Settings, str]:
         with open(os.path.join(_root(database), name), "rb") as file:
             return project_settings.read(file.read(project_settings.SIZE_LIMIT + 1)), f"{name} does not allow it"
     except FileNotFoundError:
-        return nothing, f"there is no {name} that allows it"
+        return nothing, f"no {name} allows it"
     except OSError as problem:
         return nothing, f"{name} cannot be read: {problem.strerror}"
     except InvalidInput as problem:

@@ -80,7 +80,7 @@ class CreateSession(
         "orchestration: planned groups; chat: one group.", default="orchestration", choices=("orchestration", "chat")
     )
     mode: str = option(
-        "Groups at a time: simple one, parallel several.", default="parallel", choices=("simple", "parallel")
+        "Groups at a time: simple is one, parallel several.", default="parallel", choices=("simple", "parallel")
     )
     testing_mode: str = option("How much testing is required.", default="full", choices=TESTING_MODES)
     goal: str = option("The goal of the session.", default="", reading=TEXT)
@@ -162,7 +162,7 @@ class SetTestingMode(
 ):
     """Change how much testing a session requires. The project manager may tighten it; only a person may loosen it."""
 
-    id: str = SESSION._replace(places=(Place("session", "The session; else --session-id."),))
+    id: str = SESSION._replace(places=(Place("session", "The session (or use --session-id)."),))
     mode: str = argument("full, minimal or disabled.", choices=TESTING_MODES)
     by: str | None = BY
     reason: str = REASON
@@ -185,7 +185,7 @@ class UpgradeWorkflow(
     """
 
     id: str = THIS_SESSION
-    confirm: bool = flag("Only confirm, as a person, the rule changes that no person has confirmed yet.")
+    confirm: bool = flag("As a person, only confirm the rule changes that no person has confirmed yet.")
     by: str | None = BY
     reason: str = REASON
     request_id: str | None = REQUEST
@@ -255,14 +255,14 @@ class ShowGroup(
 class SetGroupStatus(
     Request,
     words="group set-status",
-    line="Change the status of a group, as far as the rules allow.",
+    line="Change the status of a group, within the rules.",
     example="orchestrator group set-status A cancelled -s S1 --by project_manager --reason 'out of scope'",
     use_case="session.moving:set_status",
     answer="shapes.OneGroup",
     writes=True,
     persons=True,
 ):
-    """Change the status of a group, as far as the rules allow."""
+    """Change the status of a group, within the rules."""
 
     id: str = argument("The group.", holds=GROUP_ID)
     status: str = argument("pending, in_progress, completed, deferred_external or cancelled.", is_state=True)

@@ -100,7 +100,7 @@ def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
     roles = tuple(dict.fromkeys(names.role_name(role) for role in given))
     for role in roles:
         if role not in vocabulary.ROLES:
-            raise UsageError("USAGE", f"There is no role {names.shown(role)} to disable.", suggest("agent list"))
+            raise UsageError("USAGE", f"Unknown role {names.shown(role)}.", suggest("agent list"))
         if role in (MANAGER, TECH_LEAD, VALIDATOR):
             raise UsageError("USAGE", f"{role} cannot be disabled: a session always needs it.", "Leave it out")
     return roles
@@ -109,11 +109,11 @@ def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
 def _check_reachable(disabled: tuple[str, ...], testing_mode: str) -> None:
     """Whether a group can be built, and tested as the mode demands, without the disabled roles."""
     if {DEVELOPER, SENIOR} <= set(disabled):
-        what = f"{DEVELOPER} and {SENIOR} are both disabled: nobody builds."
+        what = f"{DEVELOPER} and {SENIOR} cannot both be disabled: nobody could build."
         raise UsageError("USAGE", what, "Leave one of them out")
     if QA in disabled and testing_mode == "full":
         raise UsageError(
-            "USAGE", f"Without {QA} no group can pass the tests that mode full demands.",
+            "USAGE", f"Without {QA} no group can pass the tests that testing mode full requires.",
             again(testing_mode="minimal"),
         )
 
@@ -123,8 +123,10 @@ def begin(work: Work, request: CreateSession) -> Answer:
     session_id = work.step.chain
     if work.reader.session(session_id) is not None:
         raise Refused(
-            "ALREADY_EXISTS", f"There is a session {session_id} already; nothing changed.",
+            "ALREADY_EXISTS",
+            f"Session {session_id} already exists; nothing changed.",
             suggest("status", session_id=session_id),
+            _recorded=f"There is a session {session_id} already; nothing changed.",
         )
     by = request.by or MANAGER
     actors.named_actor(work, by, "Creating a session")
@@ -189,8 +191,10 @@ def _acting(work: Work, request: _Change, what: str, *others: Callable[[], objec
         actors.first_of(work, lambda: human.require(work, agent, f"{begun} as {agent.id}"), reason)
     elif agent.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
+            "NOT_PERMITTED",
+            f"Only the project manager or a person may do this ({what}); {agent.id} is {agent.role}.",
             again(by="project_manager"),
+            _recorded=f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
         )
     return agent, actors.first_of(work, reason, *others)
 
@@ -265,8 +269,10 @@ def end(work: Work, request: EndSession) -> Answer:
         human.require(work, agent, f"{what} as {agent.id}")
     elif agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
+            "NOT_PERMITTED",
+            f"{agent.id} is {agent.role}; only the project manager or a person may close a chat.",
             again(by="project_manager"),
+            _recorded=f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
         )
     cancelled = close(work, by=agent.id, reason=reason, cause="manual")
     answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
@@ -300,13 +306,15 @@ def set_testing_mode(work: Work, request: SetTestingMode) -> Answer:
     proven = [lambda: actors.person_named(work, request.by, what)] if mode in STRICTNESS and is_looser else []
     by, reason = _acting(work, request, "changing the testing mode", *proven)
     if mode not in STRICTNESS:
-        raise UsageError("USAGE", f"There is no testing mode {names.shown(mode)}.", f"One of: {', '.join(STRICTNESS)}")
+        raise UsageError("USAGE", f"Unknown testing mode {names.shown(mode)}.", f"One of: {', '.join(STRICTNESS)}")
     if mode == session.testing_mode:
         return {"success": True, "session": _row(work), "unchanged": True}
     if mode == "full" and QA in session.disabled_roles:
         raise Refused(
-            "NOT_PERMITTED", f"Session {session.id} does without {QA}, so no group could pass what mode full demands.",
+            "NOT_PERMITTED",
+            f"Session {session.id} runs without {QA}, so no group could pass the tests that mode full requires.",
             suggest("status", session_id=session.id),
+            _recorded=f"Session {session.id} does without {QA}, so no group could pass what mode full demands.",
         )
     if is_looser:
         human.require(work, by, what)
@@ -345,7 +353,7 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
         raise Refused(
             "UPGRADE_REFUSED",
             f"Session {session.id} cannot move to version {new.workflow.name}: {'; '.join(open_)}.",
-            "Let the session reach a state that both versions have",
+            "Wait until the session is in a state that exists in both versions",
             open=open_,
         )
     differs = rule_changes.require_person_to_upgrade(work, by, old.id, new.id)

@@ -64,7 +64,12 @@ def claim(work: Work, request: ClaimTask) -> Answer:
 
 def _agent(work: Work, given: str | None) -> Agent:
     if not given:
-        raise Refused("ACTOR_REQUIRED", "A claim is somebody's.", again(agent_id="AGENT"))
+        raise Refused(
+            "ACTOR_REQUIRED",
+            "A claim needs an agent.",
+            again(agent_id="AGENT"),
+            _recorded="A claim is somebody's.",
+        )
     agent = agent_checks.require_agent(work, given)
     agent_checks.refuse_outside(work, agent, None)
     return agent
@@ -105,8 +110,11 @@ def _claimed(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
 
 def _refuse_blocked(work: Work, task: Task) -> Task:
     raise Refused(
-        "ILLEGAL_MOVE", f"Task {task.id} is blocked ({task.blocked_reason}); a claim lifts nothing.",
-        suggest("blocker list", task=task.id, open=True, session_id=work.step.chain), allowed=[],
+        "ILLEGAL_MOVE",
+        f"Task {task.id} is blocked ({task.blocked_reason}); claiming it does not unblock it.",
+        suggest("blocker list", task=task.id, open=True, session_id=work.step.chain),
+        allowed=[],
+        _recorded=f"Task {task.id} is blocked ({task.blocked_reason}); a claim lifts nothing.",
     )
 
 
@@ -233,8 +241,10 @@ def _without_token(work: Work, request: ReleaseTask) -> tuple[Task, Agent, str]:
     task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=request.expect_version)
     if not request.by:
         raise Refused(
-            "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
+            "ACTOR_REQUIRED",
+            f"Releasing task {task.id} needs its holder's name or the token of a claim.",
             sentence("Repeat with {}, or with {}", options(by="AGENT"), options(claim_token="TOKEN")),  # noqa: S106
+            _recorded=f"Who releases task {task.id} is not named, nor is a claim by its token.",
         )
     agent = _agent(work, request.by)
     task_guards.by_hand(work, agent)

@@ -88,6 +88,8 @@ def _refuse(work: Work) -> dict[str, Any]:
     session = work.session().id if work.step.chain != STORE_CHAIN else ""
     agent = agent_checks.require_agent(work, work.actor)
     raise Refused(
-        "UNKNOWN_TASK", f"{agent.id} works at no task in session {session}.",
+        "UNKNOWN_TASK",
+        f"{agent.id} has no task in progress in session {session}.",
         suggest("next", agent_id=agent.id, session_id=session),
+        _recorded=f"{agent.id} works at no task in session {session}.",
     )

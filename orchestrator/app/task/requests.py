@@ -27,7 +27,7 @@ from orchestrator.core import blockers, lifecycle_table, task_types
 class AskNext(
     Request,
     words="next",
-    line="Show what an agent does next, or how a session continues.",
+    line="Show an agent's next action, or how a session continues.",
     example="orchestrator next --agent-id developer -s S1 --json",
     use_case="task.next_action:next_action",
     answer=("next_actions.NextAction", "next_actions.Postflight"),
@@ -80,7 +80,7 @@ class CreateTask(
     )
     auto_unblock: bool = flag("Block it while dependencies are open, and unblock it when the last one is done.")
     by: str | None = BY._replace(
-        help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager."
+        help="The acting agent (default: the awaited agent of the task's group, else project_manager)."
     )
     reason: str = REASON
     request_id: str | None = REQUEST
@@ -89,7 +89,7 @@ class CreateTask(
 class SetTaskStatus(
     Request,
     words="task set-status",
-    line="Change the status of a task, as far as the rules allow.",
+    line="Change the status of a task, within the rules.",
     example="orchestrator task set-status T1 blocked -s S1 --by developer --reason 'no test data'",
     use_case="task.tasks:set_status",
     answer="tasks.OneTask",
@@ -97,7 +97,7 @@ class SetTaskStatus(
     persons=True,
     checked_by="task.tasks:checked_status",
 ):
-    """Change the status of a task, as far as the rules allow."""
+    """Change the status of a task, within the rules."""
 
     id: str = argument("The task.", holds=TASK_ID)
     status: str = argument("backlog, todo, in_progress, blocked, done or cancelled.", is_state=True)
@@ -142,7 +142,7 @@ class DependTask(
     session_id: str = SESSION
     auto_unblock: bool = flag("Block it while dependencies are open, and unblock it when the last one is done.")
     by: str | None = BY._replace(
-        help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager."
+        help="The acting agent (default: the awaited agent of the task's group, else project_manager)."
     )
     reason: str = REASON
     request_id: str | None = REQUEST
@@ -163,7 +163,7 @@ class UndependTask(
     on: str = option("The task it waits for.", metavar="ID", holds=TASK_ID)
     session_id: str = SESSION
     by: str | None = BY._replace(
-        help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager."
+        help="The acting agent (default: the awaited agent of the task's group, else project_manager)."
     )
     reason: str = REASON
     request_id: str | None = REQUEST
@@ -184,7 +184,7 @@ class ListTasks(
         "Only tasks of this status.", default=None, choices=lifecycle_table.TASK_STATUSES, is_state=True
     )
     assignee: str | None = BY_MANAGER._replace(help="Only tasks assigned to this agent.", default=None)
-    parent: str | None = option("Only the subtasks right below this task.", default=None, metavar="ID", holds=TASK_ID)
+    parent: str | None = option("Only the direct subtasks of this task.", default=None, metavar="ID", holds=TASK_ID)
     limit: int = LIMIT
     since: int | None = SINCE
 
@@ -263,7 +263,7 @@ class HeartbeatTask(
 class ReleaseTask(
     Request,
     words="task release",
-    line="Release a task, or free it from an agent that is gone.",
+    line="Release a task, or take it from an agent that is gone.",
     example="orchestrator task release T1 -s S1 --by developer --claim-token S1:C12",
     use_case="task.claims:release",
     answer="next_actions.Claimed",

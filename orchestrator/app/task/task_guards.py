@@ -52,10 +52,12 @@ def known_status(to: str) -> None:
     """
     if to not in lifecycle_table.TASK_STATUSES:
         raise Refused(
-            "UNKNOWN_STATUS", f"A task has no status {names.shown(to)}.",
+            "UNKNOWN_STATUS",
+            f"Unknown task status {names.shown(to)}.",
             f"One of: {', '.join(lifecycle_table.TASK_STATUSES)}",
             valid_statuses=list(lifecycle_table.TASK_STATUSES),
             did_you_mean=names.nearest(to, lifecycle_table.TASK_STATUSES),
+            _recorded=f"A task has no status {names.shown(to)}.",
         )
 
 

@@ -41,8 +41,12 @@ def depend(work: Work, request: DependTask) -> Answer:
     requester = task_guards.standing(work, agent.id)
     task_guards.may_move(work, task, task.status, requester, person=person)
     if any(each.id == on for each in task_reader.dependencies(work.context.connection, work.step.chain, task.id)):
-        what = f"Task {task.id} depends on {on} already; nothing changed."
-        raise Refused("ALREADY_EXISTS", what, task_guards.show(work, task.id))
+        raise Refused(
+            "ALREADY_EXISTS",
+            f"Task {task.id} already depends on {on}; nothing changed.",
+            task_guards.show(work, task.id),
+            _recorded=f"Task {task.id} depends on {on} already; nothing changed.",
+        )
     check(work, task.id, on, task=task)
     work.step.insert("task_dependencies", task_id=task.id, depends_on_id=on, added_by=agent.id)
     _let_wait(work, request, task)
@@ -97,7 +101,11 @@ def check(
     ring = task_graph.ring_of_task(Edges(work.context.connection, work.step.chain, new=new), id, on)
     if ring:
         raise Refused(
-            "DEPENDENCY_CYCLE", f"That would close a ring: {_shown(ring)}.", "Leave one of these edges out", cycle=ring
+            "DEPENDENCY_CYCLE",
+            f"That would create a dependency cycle: {_shown(ring)}.",
+            "Drop one of these dependencies",
+            cycle=ring,
+            _recorded=f"That would close a ring: {_shown(ring)}.",
         )
 
 

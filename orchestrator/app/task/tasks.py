@@ -28,10 +28,10 @@ def checked_new(request: CreateTask) -> CreateTask:
         UsageError: USAGE, a blank title, or a reason without `blocked`.
     """
     if not names.said(request.title):
-        raise UsageError("USAGE", "A task needs a title that can be read.", again(title="TEXT"))
+        raise UsageError("USAGE", "A task needs a title.", again(title="TEXT"))
     if request.reason and request.status != tasks.BLOCKED:
         raise UsageError(
-            "USAGE", f"A reason is for a task that is created blocked, and this one is {request.status}.",
+            "USAGE", f"--reason is only for tasks created as blocked; this one is {request.status}.",
             sentence("Repeat with {}, or without {}", options(status=tasks.BLOCKED), options(reason=True)),
         )
     return request
@@ -45,7 +45,7 @@ def checked_status(request: SetTaskStatus) -> SetTaskStatus:
     """
     if request.blocker_type is not None and request.status.strip().lower() != tasks.BLOCKED:
         raise UsageError(
-            "USAGE", f"A blocker's type is for blocking a task, not for setting it {names.shown(request.status)}.",
+            "USAGE", f"--blocker-type is only for status blocked, not for {names.shown(request.status)}.",
             sentence("Repeat with {}, or without {}", tasks.BLOCKED, options(blocker_type=True)),
         )
     return request
@@ -77,8 +77,10 @@ def create(work: Work, request: CreateTask) -> Answer:
     )
     if task_reader.task(work.context.connection, session.id, request.id) is not None:
         raise Refused(
-            "ALREADY_EXISTS", f"Session {session.id} has a task {request.id} already; nothing changed.",
+            "ALREADY_EXISTS",
+            f"Session {session.id} already has a task {request.id}; nothing changed.",
             suggest("task show", id=request.id, session_id=session.id),
+            _recorded=f"Session {session.id} has a task {request.id} already; nothing changed.",
         )
     where = _place(work, request, session)
     agent_checks.refuse_outside(work, agent, where.group)
@@ -112,8 +114,11 @@ def _place(work: Work, request: CreateTask, session: Session) -> _Place:
         )
     if parent is not None and parent.closed:
         raise Refused(
-            "DEPENDENCY_INVALID", f"Task {parent.id} is {parent.status}; it takes no further subtask.",
-            suggest("task show", id=parent.id, session_id=session.id), why="closed",
+            "DEPENDENCY_INVALID",
+            f"Task {parent.id} is {parent.status}; it accepts no more subtasks.",
+            suggest("task show", id=parent.id, session_id=session.id),
+            why="closed",
+            _recorded=f"Task {parent.id} is {parent.status}; it takes no further subtask.",
         )
     if group is not None:
         _require_open_group(work, session, group)
@@ -126,8 +131,10 @@ def _require_open_group(work: Work, session: Session, group: str) -> None:
         raise work.context.unknown_group(session.id, group)
     if found.status in ("completed", "cancelled"):
         raise Refused(
-            "GROUP_CLOSED", f"Group {group} is {found.status}; it takes no further task.",
+            "GROUP_CLOSED",
+            f"Group {group} is {found.status}; it accepts no more tasks.",
             suggest("group show", id=group, session_id=session.id),
+            _recorded=f"Group {group} is {found.status}; it takes no further task.",
         )
 
 
@@ -138,7 +145,12 @@ def _check_assignee(work: Work, request: CreateTask, group: str | None) -> None:
     agent = agent_checks.require_agent(work, assignee)
     agent_checks.refuse_outside(work, agent, group)
     if agent.kind == "system":
-        raise Refused("NOT_PERMITTED", f"{assignee} is the system; it takes no task.", suggest("agent list"))
+        raise Refused(
+            "NOT_PERMITTED",
+            f"{assignee} is the system and cannot be assigned tasks.",
+            suggest("agent list"),
+            _recorded=f"{assignee} is the system; it takes no task.",
+        )
     task_guards.takes_part(work, agent.id)
 
 

@@ -44,7 +44,7 @@ def checked_addition(request: AddCriterion) -> AddCriterion:
     _check_measure(request.metric, request.operator, target)
     _check_command(request.command or ())
     if request.at_status and not request.command:
-        raise UsageError("USAGE", "Only a criterion with a command is due at a status.", again(command="JSON"))
+        raise UsageError("USAGE", "--at is only for criteria with a command.", again(command="JSON"))
     due = tuple(map(names.status_name, request.at_status or ())) or None
     return request.replaced(
         target=target, command=request.command or None, reason=request.reason or None, at_status=due
@@ -60,7 +60,7 @@ def checked_finding(request: SetCriterion) -> SetCriterion:
     actual = None if request.actual is None else str(request.actual).strip()
     if request.status is None and actual is None and request.evidence is None and request.text is None:
         raise UsageError(
-            "USAGE", "Nothing is to be set.", "Repeat with --status, --actual, --evidence or --text"
+            "USAGE", "Nothing to set.", "Repeat with --status, --actual, --evidence or --text"
         )
     if actual is not None and rules.number(actual) is None:
         message = f"The actual value must be a decimal number, not {names.shown(actual)}."
@@ -72,7 +72,7 @@ def checked_finding(request: SetCriterion) -> SetCriterion:
 
 def _check_text(text: str) -> None:
     if not names.said(text):
-        raise UsageError("USAGE", "A criterion needs a text.", again(text="TEXT"))
+        raise UsageError("USAGE", "A criterion needs a description (--text).", again(text="TEXT"))
 
 
 def _check_measure(metric: str | None, operator: str | None, target: str | None) -> None:
@@ -93,7 +93,7 @@ def _check_measure(metric: str | None, operator: str | None, target: str | None)
 
 def _check_command(command: tuple[str, ...]) -> None:
     if command and not command[0].strip():
-        raise UsageError("USAGE", "The command names no program.", again(command='["pytest", "-q"]'))
+        raise UsageError("USAGE", "The command does not name a program.", again(command='["pytest", "-q"]'))
     if sum(map(len, command)) > plan.COMMAND_LIMIT:
         most = f"The command is longer than {plan.COMMAND_LIMIT} characters."
         raise UsageError("USAGE", most, "Put it into a script")
@@ -206,10 +206,10 @@ def set_criterion(work: Work, request: SetCriterion) -> Answer:
         _check_status(work, row, status, agent, reasoned)
     if actual is not None and row["operator"] is None:
         without = sentence("Leave out {}", options(actual=True))
-        raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", without)
+        raise UsageError("USAGE", f"Criterion {row['id']} has no metric.", without)
     if actual is not None and (why := rules.unfit_actual(row["metric"], actual)):
         another = sentence("Repeat with another {}", options(actual=True))
-        raise UsageError("USAGE", f"The actual value cannot be so: {why}.", another)
+        raise UsageError("USAGE", f"Invalid actual value: {why}.", another)
     if proof is not None:
         _check_evidence(work, row, proof, agent)
     _write(work, request, row, agent)
@@ -222,15 +222,19 @@ def _check_status(work: Work, row: Row, status: str, agent: Agent, reasoned: Cal
         actors.first_of(work, lambda: human.require(work, agent, what), reasoned)
     elif agent.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} may not say whether a criterion is met or deferred; the project manager may.",
+            "NOT_PERMITTED",
+            f"{agent.id} may not set a criterion to met or deferred; the project manager may.",
             again(by="project_manager"),
+            _recorded=f"{agent.id} may not say whether a criterion is met or deferred; the project manager may.",
         )
     if status == "met" and (row["operator"] or row["command"]):
         how = "its recorded value" if row["operator"] else "its command"
         raise Refused(
-            "CRITERION_COMPUTED", f"Criterion {row['id']} is decided by {how}; nobody sets it as met.",
+            "CRITERION_COMPUTED",
+            f"Criterion {row['id']} is decided by {how}; it cannot be set to met by hand.",
             sentence("Record the value with {}", options(actual="N")) if row["operator"]
             else suggest("validate", session_id=work.step.chain),
+            _recorded=f"Criterion {row['id']} is decided by {how}; nobody sets it as met.",
         )
     reasoned()
 

@@ -145,6 +145,6 @@ def _refusal(session: str, seen: Seen) -> Refused:
         for each in seen.failed
     )
     return Refused(
-        CODE, f"What is due before this report fails. Fix it, then report again.\n\n{told}",
+        CODE, f"A check that must pass before this report fails. Fix it, then report again.\n\n{told}",
         suggest("status", session_id=session), gates=seen.details()["gate_failures"], _measured=seen.measured(),
     )  # fmt: skip

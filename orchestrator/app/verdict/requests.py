@@ -59,10 +59,10 @@ class AddCriterion(
         reading=ARRAY,
     )
     at_status: tuple[str, ...] | None = option(
-        "A status whose report is preceded by the command, such as READY_FOR_QA. Repeatable.", "--at", default=None,
-        metavar="CODE",
+        "Run the command before a report of this status, such as READY_FOR_QA, is accepted. Repeatable.", "--at",
+        default=None, metavar="CODE",
     )  # fmt: skip
-    group_id: str | None = GROUP._replace(help="The group that it is about (default: the whole session).")
+    group_id: str | None = GROUP._replace(help="The group it applies to (default: the whole session).")
     by: str = BY_MANAGER
     reason: str | None = REASON._replace(default=None)
     request_id: str | None = REQUEST
@@ -98,11 +98,11 @@ class SetCriterion(
     id: str = argument("The criterion.", holds=CRITERION_ID)
     session_id: str = SESSION
     status: str | None = option(
-        "The project manager's to say, with a reason.", default=None, choices=("open", "met", "deferred"), is_state=True
+        "Set by the project manager, with a reason.", default=None, choices=("open", "met", "deferred"), is_state=True
     )
     actual: str | int | None = option("The measured value, a decimal number.", default=None, metavar="N")
     evidence: str | None = option(
-        "What shows it: the id of evidence or of a report, such as S1:R12.", default=None, metavar="ID"
+        "The proof: the id of evidence or of a report, such as S1:R12.", default=None, metavar="ID"
     )
     text: str | None = option("New wording.", default=None, reading=TEXT)
     by: str | None = BY

@@ -57,9 +57,10 @@ def record(work: Work, request: Validate) -> Answer:
     if went_on(work):
         raise Refused(
             "STATE_CHANGED",
-            f"Session {session.id} changed while it was validated, so the verdict would be about the past.",
+            f"Session {session.id} changed while it was being validated, so the verdict would be out of date.",
             suggest("validate", session_id=session.id),
             head=_head(work),
+            _recorded=f"Session {session.id} changed while it was validated, so the verdict would be about the past.",
         )
     version = work.context.version(session.workflow_version_id)
     verdict = found["verdict"]

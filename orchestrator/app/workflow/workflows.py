@@ -117,8 +117,10 @@ def _require_loader(work: Work, request: LoadWorkflow) -> Agent:
     agent = actors.actor(work, by) if by == ROUTER else actors.named_actor(work, by, "Loading a workflow")
     if agent.role != MANAGER and agent.kind == "ai":
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",
+            "NOT_PERMITTED",
+            f"Only the project manager or a person may load workflows; {agent.id} is {agent.role}.",
             again(by="project_manager"),
+            _recorded=f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",
         )
     return agent
 

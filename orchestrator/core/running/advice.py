@@ -12,7 +12,7 @@ from orchestrator.core.suggestions import sentence, suggest
 
 _COMMAND = "orchestrator repl --project"
 _HAND = rf"{_COMMAND} .*?, then /continue task-\d+"
-_SERVER = "orchestrator serve goes on with it where it runs on this database; without it: "
+_SERVER = "orchestrator serve continues it if it runs on this database; otherwise: "
 _PROGRAMS = ("orchestrator", "export", "unset", "chmod", "mkdir", "echo", "pip", "npm", "claude")
 """Programs whose calls are suggested as they are typed."""
 _IN_A_REPL = re.compile(
@@ -23,8 +23,8 @@ _IN_A_REPL = re.compile(
 )
 WAITS, EXPIRED = "It waits for approval: /approve.", "The approval has expired: /approve."
 _ON_A_PAGE = (
-    (re.compile(rf"{_SERVER}{_HAND}", re.DOTALL), "this server goes on with it"),
-    (re.compile(_HAND, re.DOTALL), "it is gone on with at the command line, where it was begun"),
+    (re.compile(rf"{_SERVER}{_HAND}", re.DOTALL), "this server continues it"),
+    (re.compile(_HAND, re.DOTALL), "it continues on the command line, where it was started"),
     (re.compile(rf"{_COMMAND} .*?, and there /logs task-\d+,", re.DOTALL), "this server"),
     (re.compile(re.escape(WAITS)), "It waits for approval: answer its question."),
     (re.compile(re.escape(EXPIRED)), "The approval has expired: try the task again on its page."),

@@ -29,10 +29,10 @@ CODES: dict[str, Code] = {
     "E104": Code("A setting has an invalid value.", "Use a value from the range or list in the message"),
     "E105": Code("A settings file is not valid JSON.", "Fix the file at the position in the message"),
     "E201": Code("A phase failed too often.", "Read the log, then start a new session"),
-    "E202": Code("Phases were run out of order.", "Go to the next phase only; start a new session"),
+    "E202": Code("Phases were run out of order.", "Take the phases in order; start a new session"),
     "E203": Code("There is no transition between these phases.", "Name the next phase; start a new session"),
     "E204": Code(
-        "The state of the session allows no further step: it ended in ERROR or INVALID, or its phase is unfinished.",
+        "The session cannot continue: it ended in ERROR or INVALID, or its phase is unfinished.",
         "Finish the phase, or start a new session",
     ),
     "E205": Code("A subtask was made or changed without the runner's approval.", "Propose it and wait for approval"),
@@ -41,7 +41,7 @@ CODES: dict[str, Code] = {
     "E208": Code("A result or report is incomplete, or its totals contradict each other.", "Make the report again"),
     "E209": Code("A phase has no evidence.", "Provide the evidence of the phase named in the message"),
     "E210": Code("A phase did not pass its gate.", "Fix what the gate reports"),
-    "E211": Code("The project has no tests for source files that are to change.", "Write the tests first"),
+    "E211": Code("The project has no tests for the source files to be changed.", "Write the tests first"),
     "E301": Code("Evidence does not belong to exactly one operation.", "Record every operation exactly once"),
     "E302": Code("The evidence index cannot be read.", "Restore the evidence folder from a backup"),
     "E303": Code("A raw evidence file is missing.", "Restore the evidence folder from a backup"),
@@ -49,7 +49,7 @@ CODES: dict[str, Code] = {
     "E305": Code("Evidence has an unknown format or field.", "Use the version of the runner that wrote it"),
     "E401": Code("A file is locked by another run.", "Wait until it is released"),
     "E402": Code(
-        "Not all locks could be acquired, so none was.", "Name every file once, and write only through an executor"
+        "Not all locks could be acquired, so none were.", "Name every file once, and write only through an executor"
     ),
     "E403": Code("Deadlock, or a lock was not released in time.", "Cancel one of the runs that wait"),
     "E404": Code("All worker slots are in use.", "Wait until a slot is free"),

@@ -123,13 +123,13 @@ def _checked(data: bytes | str | Mapping[str, Any], file: str) -> Mapping[str, A
 def check(document: object, file: str = SHARED_FILE) -> list[Problem]:
     """Everything that is wrong with a parsed file, in the order of the file."""
     if not isinstance(document, Mapping):
-        return [_wrong("$", f"{file} holds {_kind(document)}, and must hold an object")]
+        return [_wrong("$", f"{file} must hold an object, not {_kind(document)}")]
     if file == OWN_FILE:
         return [problem for key in document for problem in _inner(key, document[key], {}, "$")]
     problems = [problem for key in document for problem in _top_level(key, document)]
     inner = document.get(OBJECT, {})
     if not isinstance(inner, Mapping):
-        return [*problems, _wrong(f"$.{OBJECT}", f"{OBJECT} is {_kind(inner)}, and must be an object")]
+        return [*problems, _wrong(f"$.{OBJECT}", f"{OBJECT} must be an object, not {_kind(inner)}")]
     for key in inner:
         problems += _inner(key, inner[key], document)
     return problems
@@ -140,7 +140,7 @@ def refusal(problems: list[Problem], file: str = SHARED_FILE) -> InvalidInput:
     sentences = "; ".join(problem.message for problem in problems[:10])
     more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
     listed = [problem._asdict() for problem in problems]
-    suggestion = f"Fix {file}; nothing of it was used"
+    suggestion = f"Fix {file}; none of it was used"
     return InvalidInput(problems[0].code, f"{sentences}{more}.", suggestion, problems=listed, file=file)
 
 
@@ -175,7 +175,7 @@ def _inner(key: object, value: object, document: Mapping[Any, Any], above: str =
 
 def _section(section: str, value: object, path: str) -> list[Problem]:
     if not isinstance(value, Mapping):
-        return [_wrong(path, f"{section} is {_kind(value)}, and must be an object")]
+        return [_wrong(path, f"{section} must be an object, not {_kind(value)}")]
     ranges = RANGES[section]
     problems = []
     for key, given in value.items():
@@ -191,12 +191,12 @@ def _value(path: str, value: object, limits: tuple[int, int] | None) -> list[Pro
     name = path.removeprefix("$.")
     if limits is None:
         good = isinstance(value, bool)
-        return [] if good else [_wrong(path, f"{name} is {_told(value)}, and must be true or false")]
+        return [] if good else [_wrong(path, f"{name} must be true or false, not {_told(value)}")]
     low, high = limits
     # True is an int in Python, and no number in JSON.
     if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
         return []
-    return [_wrong(path, f"{name} is {_told(value)}, and must be a whole number from {low} to {high}")]
+    return [_wrong(path, f"{name} must be a whole number from {low} to {high}, not {_told(value)}")]
 
 
 def _wrong(path: str, message: str) -> Problem:

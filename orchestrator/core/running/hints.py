@@ -9,13 +9,13 @@ from orchestrator.core.running import codes, facts, guard, judgement, limits, st
 from orchestrator.core.suggestions import sentence, suggest
 
 TYPE_GUESSED = sentence(
-    "If a change was wanted, give the type: {}; {} lists the types",
+    "If you wanted a change, give the task type: {}; {} lists the types",
     suggest("run", prompt="TASK", type="IMPLEMENTATION"), suggest("run", help=True),
 )  # fmt: skip
 BY_RULE: dict[str, str] = {
     **{rule.name: rule.helps for rule in judgement.RULES if rule.helps is not None},
     judgement.NOTHING_VERIFIED: (
-        "Permissions, times and the same bytes are no change. If an answer is all that is wanted, add --type READ_INFO"
+        "Permissions, times and identical bytes are not a change. If you only want an answer, add --type READ_INFO"
     ),
 }
 """By the name of the rule of a verdict; that an executor was ended is told by `blocked`."""
@@ -25,7 +25,7 @@ _CLOCKS = {
     "progress_timeout_ms": "--progress-timeout MS",
     "task_limits.seconds": "task_limits.seconds in orchestrator.json",
 }
-_UNANSWERED = "Nobody answered before the session was closed: enter the task again with the answer in it"
+_UNANSWERED = "The session was closed before anybody answered: enter the task again with the answer in it"
 _NOT_KEPT = {
     facts.DISK_FULL: "Free space and enter the task again; /logs {id} --full shows the output that was kept",
     facts.EVIDENCE_DELETED: (
@@ -51,7 +51,7 @@ def blocked(reason: str | None, limit: str | None, timeout_ms: int | None) -> st
         now = f" (now {limits.setting(limit, timeout_ms)[0]})" if timeout_ms is not None else ""
         advice = f"Raise {clock}{now}, or make the task smaller."
     else:
-        advice = "Have the executor ask nothing, or say the answer in the task."
+        advice = "Keep the executor from asking, or put the answer into the task."
     return f"{advice} {' '.join(guard.fallback(None, reason).split())}"
 
 

@@ -147,7 +147,10 @@ _SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})
 _SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
 _EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_ALONE = re.compile(rf"(?:(?! (?:but|while|though|yet) )[^.,;\n]){{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)", re.IGNORECASE)
+_ALONE = re.compile(
+    rf"(?:(?! (?:but|while|though|yet) )[^.,;\n]){{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)",
+    re.IGNORECASE,
+)
 _DENIED_JA = re.compile(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
 _KEPT_JA = re.compile("[はをも]?(?:そのまま)?残")
 _RELATIVE_JA = re.compile(

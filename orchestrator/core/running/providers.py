@@ -48,7 +48,7 @@ def provider(name: str | None) -> str:
     if name is None:
         return DEFAULT
     if name not in KEY_OF:
-        sentence = f"There is no provider {shown(name)}; there are {', '.join(KEY_OF)}."
+        sentence = f"Unknown provider {shown(name)}; use one of: {', '.join(KEY_OF)}."
         raise codes.refused("E104", sentence, known=list(KEY_OF))
     return name
 
@@ -68,7 +68,7 @@ def asked(executor: str | None, named: str | None, name: str | None) -> tuple[st
     own = executor if executor in KEY_OF else None
     chosen = provider(own if named is None else named)
     if own is not None and chosen != own:
-        refusal = codes.refused("E104", f"The executor {own} is not of provider {chosen}.", provider=chosen)
+        refusal = codes.refused("E104", f"The executor {own} does not belong to provider {chosen}.", provider=chosen)
         refusal.suggestion = f"Leave --executor out, or repeat with --provider {own}"
         raise refusal
     return None if own is not None else executor, Selection(chosen, None if name is None else model(chosen, name))
@@ -83,7 +83,7 @@ def model(of: str, name: str | None) -> str | None:
     if name is None and KEY_OF[of] is None:
         return None
     if name is None or not name.strip():
-        what = f"Provider {of} needs the name of a model." if name is None else "The name of the model is blank."
+        what = f"Provider {of} needs a model name." if name is None else "The model name is blank."
         refusal = codes.refused("E104", what, provider=of)
         refusal.suggestion = NAME_A_MODEL
         raise refusal

@@ -18,8 +18,8 @@ _SECRET_NAME = re.compile(
     r"(?:api[_-]?key|secret|token|passwords?|passwd|passphrase|credentials?|authorization|cookie|private[_-]?key)\Z",
     re.IGNORECASE,
 )
-_NOTHING_LEFT = "Nothing is left to do."
-NOTHING_ASKED = "Nothing was asked in this session, so nothing was done."
+_NOTHING_LEFT = "Nothing left to do."
+NOTHING_ASKED = "No task was entered in this session."
 """The reason of a session that was merely started, which is COMPLETE for want of anything that is not."""
 
 
@@ -152,7 +152,7 @@ def _status(report: Mapping[str, Any]) -> list[Problem]:
     if status not in states.SEVERITY:
         return [Problem("overall_status", f"overall_status is {shown(status)}")]
     if status == states.COMPLETE and any(_state(task) != states.DONE for task in tasks):
-        return [Problem("overall_status", "overall_status is COMPLETE and a task is not")]
+        return [Problem("overall_status", "overall_status is COMPLETE but a task is not")]
     return []
 
 

@@ -12,7 +12,7 @@ from orchestrator.core.suggestions import joined, sentence
 
 HEAD, FOOT = "=== TASK SUMMARY ===", "===================="
 UNKNOWN = "(unknown)"
-UNCERTAIN = "The reason that was given is not certain; the log has it in full"
+UNCERTAIN = "The reason given is not certain; the log has all of it"
 LONGEST = 200
 LONGEST_COMMAND = 8192
 """Characters of what is to be typed next, which is of no use when it is cut."""
@@ -22,11 +22,11 @@ _NEXT = {
     states.DONE: "Enter the next task",
     states.UNFINISHED: "/logs {task} shows what is missing; /approve lets it go on",
     states.FAILED: "/logs {task} --full shows the error in full",
-    states.CANCELLED: "Enter the task again when it is wanted",
+    states.CANCELLED: "Enter the task again when you want it",
 }
 _HINT = {
     states.DONE: "/logs {task} shows the log of the run",
-    states.UNFINISHED: "Name the file and what is to be in it, then try again",
+    states.UNFINISHED: "Name the file and its intended content, then try again",
     states.FAILED: "Describe the task in smaller steps, or raise --executor-timeout",
     states.CANCELLED: "/logs {task} shows how far it came",
 }

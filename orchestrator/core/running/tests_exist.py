@@ -75,7 +75,7 @@ def check(value: object, path: str) -> list[tuple[str, str]]:
             faults += _checks(given, place)
         else:
             known = ", ".join((*_LISTS, "checks"))
-            faults.append((place, f"{names.shown(key)} at {place} is no setting; known are {known}"))
+            faults.append((place, f"{names.shown(key)} at {place} is not a setting; known: {known}"))
     return faults
 
 
@@ -161,9 +161,9 @@ def _expression(pattern: str) -> str:
 
 def _texts(value: object, path: str) -> list[tuple[str, str]]:
     if not isinstance(value, list):
-        return [(path, f"{path} must be a list of texts")]
+        return [(path, f"{path} must be a list of strings")]
     bad = [index for index, text in enumerate(value) if not isinstance(text, str) or not text.strip() or "\0" in text]
-    return [(f"{path}[{index}]", f"{path}[{index}] must be a text that is not empty") for index in bad]
+    return [(f"{path}[{index}]", f"{path}[{index}] must be non-empty text") for index in bad]
 
 
 def _checks(value: object, path: str) -> list[tuple[str, str]]:
@@ -174,7 +174,7 @@ def _checks(value: object, path: str) -> list[tuple[str, str]]:
         place = strictjson.at(path, str(name))
         if name not in CHECKS:
             known = ", ".join(CHECKS)
-            faults.append((place, f"{names.shown(name)} at {place} is no check; known are {known}"))
+            faults.append((place, f"{names.shown(name)} at {place} is not a check; known: {known}"))
         elif not isinstance(commands, list):
             faults.append((place, f"{place} must be a list of commands"))
         else:

@@ -74,7 +74,7 @@ def check(value: object) -> str:
         return value
     raise UsageError(
         "INVALID_TASK_TYPE",
-        f"{shown(value)} is no type of task.",
+        f"{shown(value)} is not a task type.",
         f"Use one of: {', '.join(task_types.TYPES)}",
         allowed=list(task_types.TYPES),
     )

@@ -101,7 +101,10 @@ POLITE = (
     "|you can|you may|we should|we must|i want to|try to|go|your task is to|the task is to|quickly|carefully|simply"
 )
 _WRITTEN_JA = "(?:の?文)?[をもが]\\S{0,6}?(?:足|追加|追記|加え|書|入れ|付け|つけ|更新|修正|直|削除|記載|挿入)"
-ASKS_JA = f"教えて|説明(?!{_WRITTEN_JA})|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|(?:方法|やり方)(?!{_WRITTEN_JA})"
+ASKS_JA = (
+    f"教えて|説明(?!{_WRITTEN_JA})|とは|なぜ|何故|どう(?!し)"
+    f"|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|(?:方法|やり方)(?!{_WRITTEN_JA})"
+)
 POLITE_JA = "(?:(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)|いただけ)\\S{0,8}|お願い\\S{0,6}"
 ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
@@ -228,7 +231,10 @@ PERHAPS = (
 )
 PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
 OR = "or|または|もしくは|あるいは|か"
-JOINS = ",|, and|and|and also|, and also|as well as|along with|together with|in addition to|plus|&|+|と|、|及び|および|や|も"
+JOINS = (
+    ",|, and|and|and also|, and also|as well as|along with|together with"
+    "|in addition to|plus|&|+|と|、|及び|および|や|も"
+)
 PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be"
 """What may stand between a name and what is to become of it."""
 

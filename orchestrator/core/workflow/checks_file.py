@@ -35,7 +35,7 @@ def shape(raw: dict[str, Any]) -> Iterator[Finding]:
         for detail in error.errors(include_url=False):
             yield _word(detail)
     if not any(isinstance(block, dict) and any(s[:1] != "_" for s in block) for block in _blocks(raw)):
-        yield Finding("W101", (), "No role has any status.", "Begin with the shipped workflow/transitions.json.")
+        yield Finding("W101", (), "No role has a status.", "Start from the shipped workflow/transitions.json.")
 
 
 def _blocks(raw: dict[str, Any]) -> Iterator[Any]:
@@ -62,7 +62,7 @@ def _unknown(path: Path) -> Finding:
     key, known = str(path[-1]), known_keys(path[:-1])
     if path == (vocabulary.ORCHESTRATOR,):
         return Finding("W111", path, "The orchestrator reports nothing, so it has no statuses.", "Remove the block.")
-    what = "is neither a role nor a key of the file" if len(path) == 1 else "is a key that nothing reads"
+    what = "is neither a role nor a key of the file" if len(path) == 1 else "is a key that is never read"
     return Finding("W111", path, f"{key!r} {what}.", f"{nearest(key, known)}Known here: {', '.join(known)}.")
 
 
@@ -107,8 +107,8 @@ _WANTED = {
     "string_type": "a text",
     "bool_type": "true or false",
     "int_type": "a whole number",
-    "string_too_short": "a text that is not empty",
-    "string_pattern_mismatch": "a text that is not blank",
+    "string_too_short": "non-empty text",
+    "string_pattern_mismatch": "text that is not blank",
     "too_short": "a list that is not empty",
 }
 

@@ -51,7 +51,7 @@ def _silent(every: tuple[Edge, ...], roles: tuple[str, ...]) -> Iterator[Finding
             missing.setdefault(edge.target, (edge.source, edge.status))
     for role, path in missing.items():
         message = f"{role} may be started, but has no statuses to answer with."
-        yield Finding("W303", path, message, f"Add a block {role!r}, or lead elsewhere.")
+        yield Finding("W303", path, message, f"Add a block {role!r}, or send reports elsewhere.")
 
 
 def _unreached(every: tuple[Edge, ...], roles: tuple[str, ...]) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def _unreached(every: tuple[Edge, ...], roles: tuple[str, ...]) -> Iterator[Find
     reached = edges.reach((PROJECT_MANAGER,), (edge for edge in every if edge.kind != edges.RETURN))
     for role in roles:
         if role not in reached:
-            hint = "Lead to it from a role that is reached, or remove its block."
+            hint = "Send reports to it from a reachable role, or remove its block."
             if role == VALIDATOR:
                 hint = "Give the project manager a status with action 'validate_then_end'."
             yield Finding("W301", (role,), f"Nothing leads to {role}.", hint)
@@ -89,8 +89,8 @@ def _unguided(workflow: Workflow, every: tuple[Edge, ...]) -> Iterator[Finding]:
         blocking = [t for t in workflow.transitions.values() if t.role == role and t.effect == "block"]
         lonely = [t for t in blocking if not _finds_help(t, guides, every)]
         if lonely:
-            message = f"{role} can block, but nobody that is reached from there can give guidance."
-            hint = "Lead it to a role that has a status with effect 'guide', or let a person be asked."
+            message = f"{role} can block, but no role reachable from there can give guidance."
+            hint = "Route it to a role with a status of effect 'guide', or to a question for a person."
             yield Finding("W321", (role, lonely[0].status), message, hint)
 
 
@@ -124,7 +124,7 @@ def _unbounded(workflow: Workflow, plain: tuple[Edge, ...]) -> Iterator[Finding]
         shown = [_walk(shortest), *(f"{edge.source} {edge.status} > {edge.target}" for edge in loops)]
         roles = ", ".join(dict.fromkeys(edge.source for edge in component))
         message = f"Only the loop guard ends cycles among {roles}, such as {'; '.join(shown)}."
-        hint = "Where more rounds make no sense, count them: escalation_check or iteration_budget_check."
+        hint = "To limit the rounds, count them: escalation_check or iteration_budget_check."
         first = shortest[0]
         yield Finding("W323", (first.source, first.status), message, hint)
 

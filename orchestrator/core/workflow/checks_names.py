@@ -57,7 +57,7 @@ def _badly_named(path: Path, name: str) -> Finding:
     shown = name if len(name) <= 40 else name[:37] + "..."
     folded = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
     hint = f"Name it {folded}." if well_named(folded) else "Name it like READY_FOR_QA."
-    return Finding("W207", path, f"{shown!r} is no status code: upper-case words joined by underscores.", hint)
+    return Finding("W207", path, f"{shown!r} is not a status code: upper-case words joined by underscores.", hint)
 
 
 def _same_but_for_case(parent: Path, names: list[str]) -> Iterator[Finding]:
@@ -109,7 +109,7 @@ def _agent_fits(t: Transition, at: Path) -> Iterator[Finding]:
         message = f"Action {t.action!r} cannot go back to whoever was blocked."
         yield Finding("W203", path, message, "Use 'spawn' or 'respawn', or name a role.")
     if vocabulary.VALIDATOR in (t.next_agent, t.fallback_agent):
-        message = "The validator takes no spawn; it speaks only after validate_then_end."
+        message = "The validator cannot be spawned; it acts only after validate_then_end."
         yield Finding("W210", at, message, "Use next_agent null with action 'validate_then_end'.")
     if t.action == vocabulary.END_SESSION and t.effect != "end_research" and t.role != vocabulary.VALIDATOR:
         message = f"{t.role} {t.status} may not end the session: only the validator and the effect end_research may."
@@ -136,7 +136,7 @@ def _rules(workflow: Workflow, raw: dict[str, Any]) -> Iterator[Finding]:
         yield from _rule_role((*at, "override_next_agent"), rule.override_next_agent)
         for index, status in enumerate(rule.affected_statuses):
             if status not in known:
-                message = f"The rule speaks of {status!r}, which no role has."
+                message = f"The rule names {status!r}, which no role has."
                 hint = f"{nearest(status, tuple(known))}Remove it or add the status."
                 yield Finding("W223", (*at, "affected_statuses", index), message, hint)
     yield from _rule_role((parent, "escalation_after_failures", "escalation_agent"), rules.escalation_agent)
@@ -150,7 +150,7 @@ def _rules(workflow: Workflow, raw: dict[str, Any]) -> Iterator[Finding]:
 
 def _rule_role(path: Path, role: str | None) -> Iterator[Finding]:
     if role == vocabulary.VALIDATOR:
-        yield Finding("W210", path, "The validator takes no spawn, so no rule can call it.", "Name another role.")
+        yield Finding("W210", path, "The validator cannot be spawned, so no rule can call it.", "Name another role.")
     else:
         yield from _role_exists(path, role, REPORTING_ROLES)
 
@@ -176,16 +176,16 @@ def _alias_leads_somewhere(
     while (target := aliases.get(chain[-1])) is not None:
         if target in chain:
             circle = " -> ".join([*chain, target])
-            yield Finding("W204", at, f"The alias leads round in a circle: {circle}.", "Let it lead to a status.")
+            yield Finding("W204", at, f"The alias refers to itself: {circle}.", "Point it at a status.")
             return
         if target in owners:
             return
         chain.append(target)
-    hint = f"{nearest(chain[-1], tuple(owners))}Let it lead to a status that some role has."
+    hint = f"{nearest(chain[-1], tuple(owners))}Point it at a status that some role has."
     yield Finding("W205", at, f"{alias!r} stands for {chain[-1]!r}, which no role has.", hint)
 
 
 def _shadow(at: Path, alias: str, target: str, owners: dict[str, list[str]]) -> Finding:
     names = ", ".join(owners[alias])
-    message = f"{alias!r} is an alias of {target!r} and also a status of {names}; there the own status wins."
-    return Finding("W221", at, message, "Keep it if that is meant; else rename the alias.")
+    message = f"{alias!r} is an alias of {target!r} and also a status of {names}; there the role's own status wins."
+    return Finding("W221", at, message, "Keep it if that is intended; otherwise rename the alias.")

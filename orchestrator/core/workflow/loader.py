@@ -97,7 +97,7 @@ def _decode(data: bytes, found: list[Problem]) -> str | None:
                 problems.WARNING,
                 "$",
                 1,
-                "The file begins with a UTF-8 byte order mark; it was read as if it were not there.",
+                "The file begins with a UTF-8 byte order mark; it was ignored.",
                 "Save it as UTF-8 without BOM.",
             )
         )
@@ -117,7 +117,7 @@ def _decode(data: bytes, found: list[Problem]) -> str | None:
 def _refuse_bytes(data: bytes) -> Finding | None:
     if len(data) > MAX_BYTES:
         message = f"The file has {len(data)} bytes; at most {MAX_BYTES} are read."
-        return Finding("W108", (), message, "A workflow file is small; is it the right file?")
+        return Finding("W108", (), message, "A workflow file is small; is this the right file?")
     if data.startswith(_WIDE_MARKS) or b"\x00" in data[:4]:
         return Finding("W102", (), "The file is UTF-16 or UTF-32.", "Save it as UTF-8 without BOM.")
     return None
@@ -137,8 +137,8 @@ def _read(reader: json_positions.Reader, found: list[Problem]) -> dict[str, Any]
         found.append(problems.place(_worded(error.fault), {})._replace(line=error.fault.line))
         return None
     if not isinstance(value, dict):
-        message = f"The file holds {kind_of(value)}, not an object of roles."
-        found.append(problems.place(Finding("W110", (), message, "Begin with {."), reader.lines()))
+        message = f"The file contains {kind_of(value)}, not an object of roles."
+        found.append(problems.place(Finding("W110", (), message, "Start the file with {."), reader.lines()))
         return None
     return value
 
@@ -148,15 +148,15 @@ def _worded(fault: json_positions.Fault) -> Finding:
         return Finding("W108", fault.path, f"The file is nested deeper than {MAX_DEPTH} levels.", "Flatten it.")
     if fault.kind == json_positions.DUPLICATE:
         lines = f"on line {fault.first} and on line {fault.line}"
-        message = f"The key {json.dumps(fault.path[-1])} stands twice in one object: {lines}."
+        message = f"The key {json.dumps(fault.path[-1])} appears twice in one object: {lines}."
         return Finding("W105", fault.path, message, "Join the two, or remove or rename one of them.")
     if fault.kind == json_positions.NUMBER:
-        return Finding("W106", fault.path, f"{fault.words} is no finite number.", "Write a whole number.")
+        return Finding("W106", fault.path, f"{fault.words} is not a finite number.", "Write a whole number.")
     if fault.kind == json_positions.TEXT:
-        message = "A text holds a NUL or half of a surrogate pair."
+        message = "A string contains a NUL or half of a surrogate pair."
         return Finding("W109", fault.path, message, "Remove the character.")
     message = f"Not JSON: {fault.words} (line {fault.line}, column {fault.column})."
-    return Finding("W104", fault.path, message, "Mend the syntax there; comments go into `_note` keys.")
+    return Finding("W104", fault.path, message, "Fix the syntax there; comments go into `_note` keys.")
 
 
 def kind_of(value: object) -> str:

@@ -96,21 +96,21 @@ class Transition(_Noted):
     """What follows when a role reports a status."""
 
     description: Text = Field(default="", description="What the status means, one sentence; agents read it.")
-    next_agent: Target | None = Field(default=None, description="Who acts next; null where nobody is started.")
+    next_agent: Target | None = Field(default=None, description="Who acts next; null if nobody is started.")
     action: Action = Field(description="What the caller does next.")
     then: Literal["check_phase"] | None = Field(default=None, description="Evaluated when the step has succeeded.")
     effect: Effect | None = Field(
         default=None, description="What the status means to the engine; built in for well-known names."
     )
     include_context: list[Name] = Field(default=[], description="Context items for the next agent.")
-    fallback_agent: Role | None = Field(default=None, description="Used when next_agent is not available.")
+    fallback_agent: Role | None = Field(default=None, description="Used when next_agent is disabled.")
     model_override: Name | None = Field(default=None, description="Model for the next agent.")
     escalation_check: bool = Field(default=False, description="May be redirected by the count of failures.")
     iteration_budget_check: bool = Field(default=False, description="Counts towards the investigation budget.")
     max_parallel: Count | None = Field(default=None, description="Limit of running groups, for spawn_batch.")
-    resolves: Resolves | None = Field(default=None, description="Open blockers it settles.")
+    resolves: Resolves | None = Field(default=None, description="The open blockers it resolves.")
     mandatory_review: bool = Field(default=False, description="Completion needs a tech lead's report after it.")
-    bypass_qa: bool = Field(default=False, description="Completion does not wait for quality assurance.")
+    bypass_qa: bool = Field(default=False, description="Completion does not wait for QA.")
 
 
 class Block(BaseModel):

@@ -120,7 +120,7 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
         known = bootstrap.environment_problem(problem, runner.context.path)
         if known is not None:
             return {**operations.failure(known, None), "op": words, "exit_code": known.exit_code}
-        what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a fault")
+        what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a bug")
         return {**operations.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
 
 
@@ -151,15 +151,15 @@ def _parsed(line: bytes, number: int) -> tuple[str, dict[str, Any]]:
     except strictjson.JsonProblem as problem:
         raise _invalid(problem.message) from None
     if not isinstance(found, dict):
-        raise _invalid(f"{what} is no JSON object")
+        raise _invalid(f"{what} is not a JSON object")
     unknown = [key for key in found if key not in _KEYS]
     if unknown:
-        raise _invalid(f"{what} has the unknown key {names.shown(unknown[0])}; a line has op and args")
+        raise _invalid(f"{what} has the unknown key {names.shown(unknown[0])}; a line takes op and args")
     words, given = found.get("op"), found.get("args", {})
     if not isinstance(words, str):
         raise _invalid(f"{what} has no op")
     if not isinstance(given, dict):
-        raise _invalid(f"{what}: args is no object")
+        raise _invalid(f"{what}: args is not an object")
     return words, given
 
 
@@ -171,8 +171,9 @@ def _invalid(message: str) -> errors.InvalidInput:
 COMMANDS = {
     "batch": Command(
         "batch",
-        "Run many commands in one process: JSON lines in, one JSON line out for each, in order. A line that fails does"
-        " not stop the others; exit 1 where one failed. `op` is a command's words, `args` its arguments and options by"
+        "Run many commands in one process: JSON lines in, one JSON line out for each, in order. A failing line does"
+        " not stop the others; the exit code is 1 if any line failed. `op` is a command's words, `args` its"
+        " arguments and options by"
         " their names with underscores (a list for what is repeated, true for a flag):\n\n"
         '{"op": "group create", "args": {"id": "A", "session_id": "S1", "depends_on": ["B"]}}',
         "orchestrator batch commands.jsonl",

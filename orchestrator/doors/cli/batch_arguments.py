@@ -89,7 +89,7 @@ def _fit(command: Command, parameter: Parameter, value: Any) -> Any:
         value = value.split()
     fits = {options.FLAG: isinstance(value, bool), options.WORDS: _is_words(value)}
     if not fits.get(parameter.kind, isinstance(value, str)):
-        message = f"{command.words}: {parameter.name} does not fit: {names.shown(value)}."
+        message = f"{command.words}: {parameter.name} is invalid: {names.shown(value)}."
         raise UsageError("USAGE", message, f"orchestrator {command.words} --help")
     if value == options.STDIN and parameter.kind in _FILES:
         raise _stdin(parameter.name)
@@ -156,5 +156,5 @@ def _of_load(given: Arguments) -> Arguments:
     rest = {name: value for name, value in given.items() if name not in ("file", "agents")}
     for name in ("file", "agents"):
         if name in given and not isinstance(given[name], str):
-            raise UsageError("USAGE", f"workflow load: {name} must be a text.", "orchestrator workflow load --help")
+            raise UsageError("USAGE", f"workflow load: {name} must be text.", "orchestrator workflow load --help")
     return {**rest, **workflow.loading(given)}

@@ -48,7 +48,7 @@ DOORS: dict[str, str] = {"mcp": "orchestrator.doors.mcp.serving", "serve": "orch
 
 GROUPS: dict[str, str] = {
     "install": "Set up a project for a coding client.",
-    "session": "One piece of work, from goal to verdict.",
+    "session": "Sessions: one piece of work each, from goal to verdict.",
     "group": "Task groups: the units of work routed between agents.",
     "task": "Tasks inside groups.",
     "blocker": "What blocks groups and tasks.",
@@ -58,7 +58,7 @@ GROUPS: dict[str, str] = {
     "human": "Let a person prove their identity to a command.",
     "workflow": "The transitions that route agents' reports.",
     "metadata": "Return metadata of agents.",
-    "audit": "What happened, who decided it, and what was refused.",
+    "audit": "The audit record: what happened, who decided it, and what was refused.",
     "db": "The database file.",
 }
 

@@ -63,7 +63,7 @@ def _findings(answer: dict[str, Any]) -> str:
         names = shapes.visible(", ".join(variables)) if variables else "none of its variables is set"
         lines.append(f"Passed on to {program}: {names}")
     if answer.get("repaired"):
-        lines.append(f"Made anew: {shapes.visible(answer['repaired'])}")
+        lines.append(f"Recreated: {shapes.visible(answer['repaired'])}")
     for alike in layout.alike(rows, lambda row: (row["severity"], row["id"], row["suggestion"])):
         lines += _kind(alike)
     lines += [f"note: {shapes.visible(limit)}" for limit in answer["limits"]]
@@ -74,11 +74,11 @@ def _findings(answer: dict[str, Any]) -> str:
 def _verdict(answer: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     """The last line: what was found, and what was not looked for."""
     if not answer["ok"]:
-        return "Something is wrong."
+        return "Problems found."
     warned = sum(row["severity"] == "warning" for row in rows)
     found = f"No errors found, {layout.counted(warned, 'warning')}." if warned else "No problems found."
     command = output.worded(suggest("audit verify"))
-    return f"{found} Rows were not compared with the record. To do that, run:\n  {command}"
+    return f"{found} Rows were not compared with the record; to do that, run:\n  {command}"
 
 
 def _kind(alike: list[dict[str, Any]]) -> list[str]:
@@ -101,21 +101,21 @@ def _restored(answer: dict[str, Any]) -> str:
     if answer["replaced"]:
         lines.append(f"The replaced database is {shapes.visible(answer['replaced'])}.")
     if answer["lost"] is None:
-        lines.append("It could not be read, so what was lost is not known.")
+        lines.append("It could not be read, so what was lost is unknown.")
     for each in answer["lost"] or ():
         chain = "the store" if each["session_id"].startswith("@") else f"session {shapes.visible(each['session_id'])}"
         first, last = each["kept_seq"] + 1, each["lost_seq"]
         steps = f"step {last}" if first == last else f"steps {first} to {last}"
         lines.append(f"Lost: {steps} of {chain}, the last from {each['lost_at']}.")
     if answer["lost"] == []:
-        lines.append("No step was lost.")
+        lines.append("No steps were lost.")
     return "\n".join(lines)
 
 
 def _moved(answer: dict[str, Any]) -> str:
     if answer["before"] == answer["after"]:
-        return f"{shapes.visible(answer['db'])} has schema version {answer['after']}; there was nothing to do."
-    copy = f"; the copy from before is {shapes.visible(answer['backup'])}" if answer["backup"] else ""
+        return f"{shapes.visible(answer['db'])} has schema version {answer['after']}; nothing to do."
+    copy = f"; the copy from before the upgrade is {shapes.visible(answer['backup'])}" if answer["backup"] else ""
     return f"{shapes.visible(answer['db'])}: schema version {answer['before']} -> {answer['after']}{copy}."
 
 
@@ -124,7 +124,7 @@ COMMANDS = {
     for each in (
         Command(
             "db upgrade",
-            "Bring the database to this program's schema; a copy is made first.",
+            "Upgrade the database to this program's schema. A copy is made first.",
             "orchestrator db upgrade",
             (),
             _moved,
@@ -134,9 +134,9 @@ COMMANDS = {
         ),
         Command(
             "db downgrade",
-            "Bring the database to an older schema, or refuse and say what would be lost.",
+            "Downgrade the database to an older schema, or refuse and say what would be lost.",
             "orchestrator db downgrade 0001",
-            (argument("revision", "The number of a revision, or base."),),
+            (argument("revision", "A revision number, or base."),),
             _moved,
             _downgrade,
             line="Downgrade the schema, unless data would be lost.",
@@ -154,9 +154,9 @@ COMMANDS = {
         ),
         Command(
             "db check",
-            "Check the whole database: pages, references, triggers, version, orphans. Exit 1 where something is wrong.",
+            "Check the whole database: pages, references, triggers, version, orphans. Exit 1 if there are problems.",
             "orchestrator db check --repair",
-            (flag("repair", "First recreate missing or altered triggers, views and indexes; this is recorded."),),
+            (flag("repair", "First recreate missing or altered triggers, views and indexes; the repair is recorded."),),
             _findings,
             _check,
             line="Check the database: pages, references, triggers, orphans.",
@@ -174,10 +174,10 @@ COMMANDS = {
         ),
         Command(
             "db restore",
-            "Put a backup in the place of the database: checks it, keeps the replaced one, says which steps are lost."
-            " Waits for others who have the database open.",
+            "Replace the database with a backup: checks the backup, keeps the replaced database, and says which"
+            " steps are lost. Waits until no other process has the database open.",
             "orchestrator db restore before-release.db",
-            (argument("file", "The backup; a -wal beside it belongs to it."),),
+            (argument("file", "The backup; a -wal file next to it is part of it."),),
             _restored,
             _restore,
             line="Restore the database from a backup.",
@@ -185,7 +185,8 @@ COMMANDS = {
         ),
         Command(
             "doctor",
-            "Diagnose the database and suggest fixes; list which login variables are set, by name. Changes nothing.",
+            "Diagnose the database and suggest fixes; list the names of the login variables that are set. Changes"
+            " nothing.",
             "orchestrator doctor --json",
             (),
             _findings,

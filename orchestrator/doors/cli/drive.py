@@ -49,7 +49,7 @@ def _drive(given: Given) -> Result:
 @functools.cache
 def _stopping() -> int:
     """Let what runs end, and say so once."""
-    output.complain("Stopping: what runs may finish. Press Ctrl-C again to cancel it.")
+    output.complain("Stopping: running turns may finish. Press Ctrl-C again to cancel them.")
     return drive.START_NONE
 
 
@@ -84,12 +84,12 @@ _LINES = {
     "session": "Session {session_id}.",
     "started": "started ({executor})",
     "reported": "reported {response_status}",
-    "sent_back": "answered without a report and is asked once more: {reason}",
+    "sent_back": "answered without a report and is asked again: {reason}",
     "failed": "failed: {reason}",
     "lost": "was lost: {reason}",
-    "recovered": "had answered before its driver was killed: {response_status}",
+    "recovered": "had already answered when its driver was killed: {response_status}",
     "freed": "{reason}",
-    "limited": "has reached a usage limit, to be started again at {due_at}: {reason}",
+    "limited": "reached a usage limit; it starts again at {due_at}: {reason}",
     "verdict": "Verdict {verdict}: {reason}",
     "waiting": "waiting: {reason}",
     "warning": "warning: {reason}",
@@ -137,7 +137,7 @@ def _count(steps: int) -> str:
 
 
 _HOW = {
-    "accepted": "ACCEPT", "ended": "Ended without ACCEPT", "person": "A person is awaited", "budget": "Budget used up",
+    "accepted": "ACCEPT", "ended": "Ended without ACCEPT", "person": "Waiting for a person", "budget": "Budget used up",
     "work_remains": "Work remains", "stopped": "Stopped", "limited": "Stopped", "stalled": "Stalled",
 }  # fmt: skip
 
@@ -159,9 +159,9 @@ def _checks(answer: Answer) -> str:
 def cleaned(answer: Answer) -> str:
     """What `--clean` has removed and what stays, a line each."""
     lines = [f"removed {each}" for each in answer["removed"]]
-    lines += [f"kept {each}: not merged into the branch that is checked out" for each in answer["kept"]]
-    lines += [f"kept {each}: a turn of the session is under way" for each in answer["in_use"]]
-    return "\n".join(map(visible, lines)) or "Nothing is left to remove."
+    lines += [f"kept {each}: not merged into the checked-out branch" for each in answer["kept"]]
+    lines += [f"kept {each}: a turn of the session is in progress" for each in answer["in_use"]]
+    return "\n".join(map(visible, lines)) or "Nothing left to remove."
 
 
 COMMANDS = {"drive": options.of_operation(Drive, handler=_drive)}

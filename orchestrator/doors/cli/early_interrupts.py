@@ -19,7 +19,7 @@ _SIGINT = 2
 _INTERRUPTED = 130
 _IMPORTING = "<frozen importlib._bootstrap"
 _LATER_S = 0.01
-SENTENCE = "Interrupted; what was recorded before stays."
+SENTENCE = "Interrupted; what was already recorded is kept."
 _TEXT = f"error INTERRUPTED: {SENTENCE}\ntry: Repeat the call\n"
 _JSON = (
     '{"success": false, "schema": 1, "code": "INTERRUPTED",'

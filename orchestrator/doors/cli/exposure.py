@@ -25,4 +25,4 @@ def warnings(name: str, what: str) -> list[str]:
     if not stat.S_ISREG(found.st_mode) or not filemodes.is_open_to_others(found.st_mode):
         return []
     mode = f"{stat.S_IMODE(found.st_mode):04o}"
-    return [f"Other users of this machine may open the file of {what} (mode {mode}): give it mode 0600 (chmod 600)."]
+    return [f"Other users of this machine can read {what} (mode {mode}): restrict it with chmod 600."]

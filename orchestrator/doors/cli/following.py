@@ -28,7 +28,7 @@ def after_route(answer: Answer, given: Given) -> list[str]:
 def _next(decision: Answer, given: Given) -> list[str]:
     action, session = decision.get("action"), decision["session_id"]
     if action == "validate_then_end":
-        return [f"The validator is awaited: {output.worded(suggest('validate', session_id=session))}"]
+        return [f"Waiting for the validator: {output.worded(suggest('validate', session_id=session))}"]
     if action == "pause_for_user":
         question = visible(decision.get("question_id"))
         inbox = output.worded(suggest("inbox", session_id=session))
@@ -42,7 +42,7 @@ def _next(decision: Answer, given: Given) -> list[str]:
 
 def _at_work(standing: Answer) -> list[str]:
     names = [f"{each['agent']} on {each['group_id'] or 'the session'}" for each in standing["spawns"]]
-    return [f"At work: {visible(', '.join(names))}"] if names else []
+    return [f"Already working: {visible(', '.join(names))}"] if names else []
 
 
 def after_create(answer: Answer, given: Given) -> list[str]:
@@ -51,7 +51,7 @@ def after_create(answer: Answer, given: Given) -> list[str]:
     if _status(session, given)["session"]["planned"]:
         return []
     command = suggest("route", current_agent="project_manager", status=PLANNED, session_id=session)
-    return [f"Once every group is created, the plan is reported: {output.worded(command)}"]
+    return [f"Once all groups are created, report the plan: {output.worded(command)}"]
 
 
 def _status(session: str, given: Given) -> Answer:

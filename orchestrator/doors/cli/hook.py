@@ -133,7 +133,7 @@ COMMANDS = {
         "hook",
         "Answer one event of a coding client (Claude Code), read from stdin as JSON: the client calls it as a hook.",
         "orchestrator hook",
-        (flag("strict", "The main agent may not edit files or start agents of other types while a session is open."),),
+        (flag("strict", "While a session is open, the main agent may not edit files or start agents of other types."),),
         None,
         _hook,
         line="Handle one hook event of a coding client, from stdin.",

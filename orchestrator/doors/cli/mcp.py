@@ -42,7 +42,7 @@ def _door() -> Any:
             raise
         raise EnvironmentProblem(
             "EXTRA_MISSING",
-            f"The Python package mcp is not installed, or too old or too new: no {lacking}.",
+            f"The Python package mcp is missing, too old or too new: no {lacking}.",
             resources.installing("mcp"),
         ) from None
 

@@ -41,7 +41,7 @@ def _database(given: Given) -> str | None:
 COMMANDS = {
     "metadata check": Command(
         "metadata check",
-        "Check a metadata file and list all that is wrong with it.",
+        "Check a metadata file and list every problem.",
         "orchestrator metadata check result.json",
         (argument("file", "The metadata file, or - for stdin.", kind=METADATA),),
         None,

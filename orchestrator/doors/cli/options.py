@@ -134,8 +134,10 @@ def flag(name: str, help: str, *flags: str) -> Parameter:
     return option(name, help, *flags, kind=FLAG)
 
 
-JSON = flag("json", "Answer with one JSON object (also: ORCHESTRATOR_JSON=1).")
-DB = option("db", "The database file; else ORCHESTRATOR_DB, else the nearest .orchestrator upwards.", metavar="FILE")
+JSON = flag("json", "Print the answer as one JSON object (also: ORCHESTRATOR_JSON=1).")
+DB = option(
+    "db", "The database file (default: ORCHESTRATOR_DB, else the nearest .orchestrator upwards).", metavar="FILE"
+)
 UTC = flag("utc", "On a terminal: exact times instead of relative ones.")
 COLOR = option(
     "color", "Colour the text (default: auto, on a terminal unless NO_COLOR is set).",
@@ -147,7 +149,7 @@ COMMON = (JSON, DB, UTC, COLOR, DEBUG)
 
 HUMAN = option(
     "human_token_file",
-    "A person's token, which proves that they act (- for stdin); else a terminal does.",
+    "A file with a person's token, as proof of who acts (- for stdin); without it, a terminal counts.",
     kind=SECRET,
     metavar="FILE",
 )

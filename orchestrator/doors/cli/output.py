@@ -113,7 +113,7 @@ def _output_failed(error: OSError, recorded: str | None) -> EnvironmentProblem:
     return EnvironmentProblem(
         "OUTPUT_FAILED",
         f"The answer could not be written ({error.strerror or error}){what}.",
-        suggest("audit timeline") if recorded else "Repeat with a stdout that can be written",
+        suggest("audit timeline") if recorded else "Repeat with a writable stdout",
         recorded=recorded,
     )
 

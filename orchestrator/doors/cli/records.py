@@ -49,7 +49,7 @@ def _import(given: Given) -> Result:
 def _imported(answer: dict[str, Any]) -> str:
     where = shapes.visible(answer["db"])
     return "\n".join((
-        f"Session {answer['session_id']} is imported into {where}: {answer['events']} events told again and equal",
+        f"Session {answer['session_id']} is imported into {where}: {answer['events']} events replayed, all equal",
         f"Head {answer['head']}",
         *text.evidence(answer),
         f"Next: {output.worded(suggest('status', session_id=answer['session_id']))}",

@@ -17,8 +17,8 @@ from orchestrator.doors.cli.repl.speaking import Speaker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.errors import OrchestratorError
 
-WELCOME = "Write what is to be done, or /help."
-NO_PROJECT = "This folder is no project yet: /init sets it up."
+WELCOME = "Type a task, or /help."
+NO_PROJECT = "This folder is not a project yet: /init sets it up."
 
 
 def _repl(given: Given) -> Result:
@@ -75,9 +75,9 @@ def _source(*, interactive: bool) -> Source:
 COMMANDS = {
     "repl": Command(
         "repl",
-        "Read tasks and commands line by line, do each, and answer before the next one is read. A line that begins"
-        " with / is a command (/help lists them), any other text a task. Exit 0 all complete, 1 an error, 2 something"
-        " incomplete or interrupted. With --json every answer is one JSON object on a line.",
+        "Read tasks and commands line by line; each one is finished before the next is read. A line that begins"
+        " with / is a command (/help lists them), any other text is a task. Exit codes: 0 all complete, 1 an error,"
+        " 2 something incomplete or interrupted. With --json, every answer is one JSON object on one line.",
         "orchestrator repl --project . --non-interactive",
         (*flags.FLAGS, HUMAN),
         None,

@@ -23,7 +23,7 @@ def _run(given: Given) -> Result:
         return Result({}, exit_code=exits.FAILED, printed=True)
     flags.check_clocks(given.arguments)
     if not given.arguments["prompt"].strip():
-        raise UsageError("USAGE", "A run needs something to do.", suggest("run", prompt="create notes.md"))
+        raise UsageError("USAGE", "The prompt is empty.", suggest("run", prompt="create notes.md"))
     # A long life needs what a short one does without.
     gc.enable()
     with Interrupts(forgives=False) as interrupts:
@@ -74,11 +74,11 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
 COMMANDS = {
     "run": Command(
         "run",
-        "Do one task: an executor does it, and what it did is verified. Exit 0 complete, 1 an error, 2 incomplete or"
-        " interrupted. Nobody is asked: what needs an answer is incomplete, with its question.",
+        "Run one task: an executor does it, and the result is verified. Exit codes: 0 complete, 1 an error, 2"
+        " incomplete or interrupted. It never prompts: a task that needs an answer ends incomplete, with its question.",
         "orchestrator run 'create notes.md' --type LIGHT_EDIT --project .",
         (
-            argument("prompt", "What is to be done; - reads stdin, @FILE a file.", kind=TEXT),
+            argument("prompt", "What to do; - reads stdin, @FILE a file.", kind=TEXT),
             option("type", "Task type (default: guessed from the prompt).", choices=task_types.TYPES),
             *flags.FLAGS,
         ),

@@ -41,7 +41,7 @@ COMMANDS = {
         "schema",
         "Print the JSON Schema of a command's answer.",
         "orchestrator schema group show",
-        (Parameter("command", (), WORDS, "The command's words.", True, "COMMAND..."),),
+        (Parameter("command", (), WORDS, "The words of the command.", True, "COMMAND..."),),
         None,
         _schema,
         line="Print the JSON Schema of a command's answer.",

@@ -17,7 +17,7 @@ NARROWEST = 20
 BOLD, DIM, RED, GREEN, YELLOW = "1", "2", "31", "32", "33"
 _STYLES = {
     GREEN: ("completed", "done", "ACCEPT", "accepted", "met", "resolved", "satisfied"),
-    YELLOW: ("in_progress", "deferred_external", "warning", "paused", "person_awaited", "a person is awaited"),
+    YELLOW: ("in_progress", "deferred_external", "warning", "paused", "person_awaited", "waiting for a person"),
     RED: ("blocked", "BLOCKED", "REJECT", "ERROR", "OPEN", "OVERDUE", "STALLED", "FAIL", "not met"),
     DIM: ("-", "pending", "cancelled", "backlog", "todo", "ended", "info"),
 }  # fmt: skip

@@ -19,11 +19,11 @@ PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
 _LARGEST_PORT = 65535
 BEYOND = (
-    "It listens beyond loopback: nothing is read or written without the token of --token-file, or a person's own; who"
-    " comes in by the link is asked for the server's too. Put TLS in front of it."
+    "Listening beyond loopback: every request needs the token of --token-file or a person's own token, and the"
+    " sign-in link asks for the server's token too. Put TLS in front of it."
 )
 """What is said of a server that others than this machine can reach."""
-LACKING = "No task can be executed yet, so that each will fail."
+LACKING = "No executor is ready, so every task will fail."
 """What is said first where there is no executor; why, and what helps, follows."""
 
 
@@ -53,7 +53,8 @@ def _settings(door: Any, given: Given) -> Any:
     standard = door.Settings()
     host = standard.host if wanted.get("host") is None else wanted["host"]
     if not host or any(each.isspace() for each in host):
-        raise UsageError("USAGE", f"--host {host!r} is no address: it is empty or has blanks.", "--host 127.0.0.1")
+        raise UsageError("USAGE", f"--host {host!r} is not an address: it is empty or contains blanks.", "--host"
+            " 127.0.0.1")
     return standard._replace(
         host=host,
         port=standard.port if port is None else port,
@@ -79,7 +80,7 @@ def _token(data: bytes | None) -> str | None:
         token = ""
     if not token.isascii() or not token.isprintable() or " " in token or not token:
         message = "The token file holds no token: one line of visible ASCII."
-        raise InvalidInput("FILE_INVALID", message, "Write one into it")
+        raise InvalidInput("FILE_INVALID", message, "Write a token into it")
     return token
 
 
@@ -117,13 +118,13 @@ class _Teller:
         lines.append(f"Sign-in link (valid once): {link}" if link else self._advice(listening))
         lines += self._warnings(listening)
         if listening.token:
-            lines.append(f"Scripts write with: Authorization: Bearer {listening.token}")
-        return [*lines, "Ctrl-C ends it."]
+            lines.append(f"API token: {listening.token} (Authorization: Bearer TOKEN)")
+        return [*lines, "Press Ctrl-C to stop."]
 
     def _advice(self, listening: Any) -> str:
         """How a person comes in where no link is printed, since an agent could read it there."""
         link = suggest("human link", url=listening.url)
-        return f"Sign in: run `{output.worded(link)}` at a terminal of your own."
+        return f"Sign in: run `{output.worded(link)}` at your own terminal."
 
 
 def _require_packages() -> None:
@@ -139,15 +140,15 @@ def _require_packages() -> None:
 COMMANDS = {
     "serve": Command(
         "serve",
-        "Serve HTTP: the programs' interface below /api, and pages on which a person reads and answers. It executes"
-        " what is said in chats. It listens on loopback alone, unless --host says otherwise; then everything needs the"
-        " token of --token-file, also who comes in by the link. At a terminal it prints a sign-in link, valid once;"
-        " elsewhere `orchestrator human link` makes one.",
+        "Serve HTTP: an API for programs below /api, and pages on which people read and answer. It also runs the"
+        " tasks that people type into a chat. Listens on loopback unless --host is given; then every request needs"
+        " the token in --token-file, even after opening the sign-in link. At a terminal it prints a sign-in link"
+        " that works once; otherwise create one with `orchestrator human link`.",
         "orchestrator serve --port 8765",
         (
             option("host", "Address to listen on (default: 127.0.0.1).", metavar="ADDRESS"),
             option("port", "Port to listen on; 0 picks a free one (default: 8765).", kind=INTEGER, metavar="N"),
-            option("name", "Another host name browsers use for this server. Repeatable.", kind=WORDS, metavar="NAME"),
+            option("name", "Another host name of this server, for browsers. Repeatable.", kind=WORDS, metavar="NAME"),
             option(
                 "token_file",
                 "A file with the API token (default: a new token for each start).",
@@ -158,7 +159,7 @@ COMMANDS = {
         ),
         None,
         _serve,
-        line="Serve HTTP: an interface for programs, and pages for people.",
+        line="Serve HTTP: an API for programs, and pages for people.",
         answer=("runs.Listening",),
     ),
 }

@@ -121,8 +121,8 @@ COMMANDS = {
             option("workflow", "A transitions file (default: the shipped one).", metavar="FILE"),
             option(
                 "project",
-                "Also set up this folder for runs: make what is missing of .claude (CLAUDE.md,"
-                " settings.json, agents/, rules/) and overwrite nothing.",
+                "Also set up this folder for runs: create what is missing in .claude (CLAUDE.md, settings.json,"
+                " agents/, rules/); overwrite nothing.",
                 metavar="PATH",
             ),
         ),
@@ -135,7 +135,7 @@ COMMANDS = {
         "demo",
         "Replay an incident in a temporary database: agents try to mark blocked work as completed.",
         "orchestrator demo",
-        (flag("drive", "Instead let a scripted team run by itself, from a goal to a verdict."),),
+        (flag("drive", "Instead, let a scripted team run by itself, from a goal to a verdict."),),
         _story,
         _demo,
         line="Replay an incident in a temporary database, step by step.",

@@ -62,5 +62,5 @@ def listing(answer: dict[str, Any], plural: str, columns: Sequence[str]) -> str:
     known = [name for name in columns if any(name in row for row in rows)] or _columns(rows)
     parts = [table(rows, known)]
     if answer.get("has_more"):
-        parts.append(f"There are more: --since {visible(answer.get('next_since'))}")
+        parts.append(f"There is more: --since {visible(answer.get('next_since'))}")
     return "\n".join(parts)

@@ -27,10 +27,10 @@ def _status(given: Given) -> Result:
     asked = given._replace(arguments=arguments)
     if not watched:
         if interval is not None:
-            raise UsageError("USAGE", "--interval belongs to --watch.", suggest("status", watch=True))
+            raise UsageError("USAGE", "--interval needs --watch.", suggest("status", watch=True))
         return calling.operation("status", asked)
     if "at_seq" in arguments:
-        raise UsageError("USAGE", "--at and --watch exclude each other: the past does not change.", "Leave one out")
+        raise UsageError("USAGE", "--at and --watch cannot be combined: the past does not change.", "Leave one out")
     from orchestrator.doors.cli import watching
 
     return watching.watch(asked, interval)

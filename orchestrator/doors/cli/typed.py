@@ -155,7 +155,7 @@ def _usage(problem: click.UsageError, argv: list[str], commands: Sequence[Comman
     called = (problem.ctx.command_path if problem.ctx else known).removeprefix(PROGRAM).strip()
     help_ = suggest(called, help=True)
     if isinstance(problem, click.NoArgsIsHelpError):
-        return errors.UsageError("USAGE", "No command is named.", help_)
+        return errors.UsageError("USAGE", "No command given.", help_)
     message = problem.format_message().rstrip(".")
     near = _meant(problem, called, argv)
     if near:

@@ -87,7 +87,7 @@ def _refuse_second_stdin(command: Command, values: dict[str, Any]) -> None:
     readers_of_stdin = [each for each in candidates if values.get(each.name) == options.STDIN]
     if len(readers_of_stdin) > 1:
         taken = " and ".join(spelt(each) for each in readers_of_stdin)
-        raise UsageError("USAGE", f"{taken} cannot both read stdin.", "Write one of them to a file and name it")
+        raise UsageError("USAGE", f"{taken} cannot both read stdin.", "Write one of them to a file and pass the file")
 
 
 def spelt(parameter: Parameter) -> str:
@@ -95,8 +95,8 @@ def spelt(parameter: Parameter) -> str:
     return parameter.flags[0] if parameter.flags else parameter.metavar
 
 
-_ANOTHER = "Name a regular file that exists and may be read"
-_LITERAL = f"{_ANOTHER}; a text that begins with @ itself begins with @@"
+_ANOTHER = "Name a readable regular file"
+_LITERAL = f"{_ANOTHER}; write @@ for a text that begins with @"
 
 
 def read_file(name: str, what: str, limit: int | None = None, advice: str = _ANOTHER) -> bytes:
@@ -243,7 +243,7 @@ def _array(parameter: Parameter, value: str) -> tuple[str, ...]:
 
 def _invalid(what: str, message: str, paths: tuple[str, ...]) -> InvalidInput:
     problems = [{"path": path, "message": message} for path in paths]
-    return InvalidInput("METADATA_INVALID", f"{message}.", f"Mend {what} and repeat the call.", problems=problems)
+    return InvalidInput("METADATA_INVALID", f"{message}.", f"Fix {what} and repeat the call.", problems=problems)
 
 
 def _document(parameter: Parameter, value: str) -> bytes:
@@ -261,7 +261,7 @@ def secret(name: str, what: str) -> bytes:
     except InvalidInput as problem:
         raise InvalidInput(problem.code, f"{what}: the file is too large.", f"{what} FILE") from None
     except EnvironmentProblem as problem:
-        message = f"{what}: no readable regular file has the name that was given."
+        message = f"{what}: there is no readable regular file of that name."
         raise EnvironmentProblem(problem.code, message, f"{what} FILE") from None
 
 

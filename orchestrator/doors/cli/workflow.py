@@ -34,7 +34,7 @@ def _sources(arguments: dict[str, Any]) -> tuple[str, dict[str, str], str]:
     named = arguments.get("agents")
     folder = pathlib.Path(named) if named is not None else resources.path("agents")
     if not folder.is_dir():
-        raise UsageError("USAGE", f"--agents: {named} is no folder.", "Name a folder of agent files")
+        raise UsageError("USAGE", f"--agents: {named} is not a folder.", "Name a folder of agent files")
     content, _ = setup.read_workflow(pathlib.Path(arguments["file"]))
     return content, setup.agent_texts(folder), str(folder)
 
@@ -82,7 +82,7 @@ def _check(given: Given) -> Result:
 
     alone = [f"--{name}" for name in ("seconds", "thorough") if given.arguments.get(name)]
     if alone and not given.arguments.get("prove"):
-        raise UsageError("USAGE", f"{alone[0]} says how to search, so it needs --prove.", "Repeat with --prove")
+        raise UsageError("USAGE", f"{alone[0]} needs --prove.", "Repeat with --prove")
     content, texts, folder = _sources(given.arguments)
     source = given.arguments["file"]
     report, _, found = workflows.check(content, texts, source, folder)
@@ -128,7 +128,7 @@ def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
 
     seconds = given.get("seconds", proving.DEFAULT_SECONDS)
     if seconds < 1:
-        raise UsageError("USAGE", "--seconds takes a whole number from 1.", "Repeat with --seconds 300")
+        raise UsageError("USAGE", "--seconds must be a whole number of 1 or more.", "Repeat with --seconds 300")
     return proving.prove(content, texts, seconds=float(seconds), thorough=bool(given.get("thorough")))
 
 
@@ -152,7 +152,7 @@ def _proved(proof: Any) -> list[str]:
     if not proof.ok:
         return [*lines, f"Refuted: {layout.counted(len(proof.counterexamples), 'counterexample')} in {searched}."]
     cut = [each for each in proof.configurations if not each.complete]
-    left = f"; {len(cut)} of {len(proof.configurations)} searches were cut and show nothing beyond" if cut else ""
+    left = f"; {len(cut)} of {len(proof.configurations)} searches were cut short and prove no more" if cut else ""
     return [*lines, f"No problems found in {searched}{left}."]
 
 
@@ -215,20 +215,20 @@ COMMANDS = {
     "workflow load": of_operation(LoadWorkflow, _FILE, _AGENTS, handler=_load),
     "workflow check": Command(
         "workflow check",
-        "Check a workflow file with its agent files, and say all that is wrong. Nothing is stored.",
+        "Check a workflow file and its agent files, and list every problem. Nothing is stored.",
         "orchestrator workflow check workflow/transitions.json --strict --format sarif",
         (
             _FILE,
             _AGENTS,
             flag("strict", "Treat differences between agent files and workflow as errors."),
-            flag("prove", "Search everything that can happen in small sessions for a state that must never occur."),
+            flag("prove", "Search everything that can happen in small sessions for a forbidden state."),
             option("seconds", "With --prove: time limit in seconds (default: 1800).", kind=INTEGER, metavar="N"),
             flag("thorough", "With --prove: search further; takes minutes to hours (set --seconds)."),
             option("format", "Output format.", choices=("text", "json", "sarif")),
         ),
         None,
         _check,
-        line="Check a workflow file and say all that is wrong with it.",
+        line="Check a workflow file and list every problem.",
         answer=("shapes.WorkflowCheck",),
     ),
 }

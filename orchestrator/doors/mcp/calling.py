@@ -91,7 +91,7 @@ class Caller:
         agent = agent_checks.require_agent(context, self.settings.agent_id)
         if agent.kind == "human":
             # Nothing proves a person here, so that every act would be refused.
-            why = "an MCP server acts for an agent, and proves no person"
+            why = "an MCP server acts for an agent and is no proof of a person"
             raise human.refusal(f"Acting as {agent.id}", why, sentence("Name an agent: {}", suggest("agent list")))
         agent_checks.refuse_program(agent)
 
@@ -147,7 +147,7 @@ class Caller:
             if key not in tool.arguments:
                 raise _unknown(tool, name)
             if key in found:
-                raise UsageError("USAGE", f"{tool.name} is given {key} twice.", _takes(tool))
+                raise UsageError("USAGE", f"{tool.name} was given {key} twice.", _takes(tool))
             if value is not None:
                 found[key] = _object(tool, key, value)
         missing = [name for name in tool.required if name not in found]

@@ -13,7 +13,7 @@ from orchestrator.errors import EnvironmentProblem, OrchestratorError
 INTERNAL = "INTERNAL"
 _PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold paths."""
-_OPERATOR = reword(sentence("Whoever runs this server repairs it, {}", suggest("doctor")), suggested_calls.worded)
+_OPERATOR = reword(sentence("For whoever runs this server, {}", suggest("doctor")), suggested_calls.worded)
 _DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
 
@@ -36,7 +36,7 @@ def document(
 def unexpected(problem: Exception) -> OrchestratorError:
     """A fault of the program, without its words, which may hold anything."""
     what = f"Unexpected: {type(problem).__name__}."
-    return OrchestratorError(INTERNAL, what, "See the log of the server, and report it as a fault")
+    return OrchestratorError(INTERNAL, what, "See the server log, and report it as a bug")
 
 
 def _without_paths(

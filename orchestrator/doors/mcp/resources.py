@@ -106,7 +106,7 @@ def _page(query: str | None, what: str) -> dict[str, Any]:
     odd = [name for name, said in given.items() if name not in known or not _NUMBER.fullmatch(" ".join(said))]
     if odd:
         way = f"{SCHEME}timeline?until=SEQ&limit=N" if known else f"{SCHEME}{what} takes no query"
-        raise UsageError("USAGE", f"{names.shown(odd[0])} is no number of a page here.", way)
+        raise UsageError("USAGE", f"{names.shown(odd[0])} is not a page number here.", way)
     return {"limit": STEPS, **{name: int(said[0]) for name, said in given.items()}}
 
 

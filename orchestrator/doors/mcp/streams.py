@@ -126,12 +126,13 @@ class Lines:
             return None
         if isinstance(found, dict) and "method" in found and found.get("id", 0) is None:
             # The SDK takes it for a notification, and answers nothing.
-            await self._output.refuse(None, _INVALID_REQUEST, "The id of a request is a number or a text, never null.")
+            await self._output.refuse(None, _INVALID_REQUEST, "The id of a request must be a number or text, never"
+                " null.")
             return None
         try:
             types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            await self._output.refuse(_id_of(found), _INVALID_REQUEST, "This is no JSON-RPC message.")
+            await self._output.refuse(_id_of(found), _INVALID_REQUEST, "This is not a JSON-RPC message.")
             return None
         self._asked += isinstance(found, dict) and "method" in found and "id" in found
         return line.decode("utf-8-sig")

@@ -72,8 +72,8 @@ class Tool(NamedTuple):
 
 
 SESSION = "session_id"
-_SESSION = {SESSION: "The session; the server's own where left out, else the only open one."}
-_REQUEST = {"request_id": "Makes the call safe to send again: the same id with the same arguments answers the same."}
+_SESSION = {SESSION: "The session (default: the server's own, else the only open one)."}
+_REQUEST = {"request_id": "Idempotency key: repeating the call with the same id and arguments returns the same result."}
 _GROUP_ALIAS = {"group_id": "id"}
 _PAGE = {
     "since": "Only what comes after this step of the session.",
@@ -111,16 +111,16 @@ TOOLS: dict[str, Tool] = {
             "route",
             "route",
             "Report and learn who acts next",
-            "Report how your turn on a group ended. The answer is the decision: which agent acts next, with which turn,"
-            " and every rule that led there. Call it once per turn, with a status that your hand-off lists.",
+            "Report how your turn on a group ended. The answer is the decision: which agent acts next, in which"
+            " turn, and the rules that led there. Call it once per turn, with a status listed in your hand-off.",
             {
-                "status": "The status code that you report, such as READY_FOR_QA or BLOCKED.",
-                "group_id": "The task group. A project manager may leave it out.",
-                "current_agent": "The role in which you report; yours where left out.",
-                "turn": "The turn that you answer, as the hand-off names it. A turn is answered once.",
+                "status": "The status code to report, such as READY_FOR_QA or BLOCKED.",
+                "group_id": "The task group. Optional for a project manager.",
+                "current_agent": "The role in which you report (default: your own).",
+                "turn": "The turn this report answers, as named in the hand-off. A turn is answered once.",
                 "summary": "What was done, in a sentence.",
                 "details": "A JSON object with context for the next agent.",
-                "metadata": "A JSON object: how far you came, and what stopped you.",
+                "metadata": "A JSON object: how far you got, and what stopped you.",
                 "acknowledge": "Project manager: an object of group id to reason, for groups accepted as they are.",
                 "testing_mode": "Repeat or tighten the session's testing mode.",
                 "interrupt": "Project manager: supersede another role's open turn.",
@@ -136,9 +136,9 @@ TOOLS: dict[str, Tool] = {
             "get_next_action",
             "next",
             "What to do now",
-            "The one thing that you do next: start, continue or unblock a task, report completion, or wait, with the"
-            " reason. It only reads; ask again after every change.",
-            {"task": "About which task; your own where left out.", **_SESSION},
+            "The one thing to do next: start, continue or unblock a task, report completion, or wait, with the"
+            " reason. Read-only; ask again after every change.",
+            {"task": "The task (default: your own).", **_SESSION},
             actor="agent_id",
             aliases={"task_id": "task", "id": "task"},
         ),
@@ -146,15 +146,15 @@ TOOLS: dict[str, Tool] = {
             "update_task_status",
             own.SET_STATUS,
             "Change a task's status",
-            "Move a task to backlog, todo, in_progress, blocked, done or cancelled, as far as the table of moves, your"
-            " rights and the guards allow. A refusal says what stands in the way and who may remove it.",
+            "Move a task to backlog, todo, in_progress, blocked, done or cancelled, within the allowed moves, your"
+            " permissions and the guards. A refusal says what is in the way and who may remove it.",
             {
                 "id": "The task.",
                 "status": "backlog, todo, in_progress, blocked, done or cancelled.",
-                "reason": "Why; needed for blocked and cancelled.",
+                "reason": "Why; required for blocked and cancelled.",
                 "blocker_type": "With blocked: what kind of blocker it is; manual where left out.",
-                "expect_version": "Refuse the change where the task has another version by now.",
-                "claim_token": "What claiming the task answered with.",
+                "expect_version": "Reject the change if the task has another version.",
+                "claim_token": "The token returned by the claim.",
                 **_SESSION,
                 **_REQUEST,
             },
@@ -165,12 +165,12 @@ TOOLS: dict[str, Tool] = {
             "report_completed",
             own.SET_STATUS,
             "Report the main task done",
-            "Set your main task done: the one that you have in progress. Refused with COMPLETION_GATE while anything"
+            "Set your main task, the one you have in progress, to done. Refused with COMPLETION_GATE while anything"
             " below it is open; `next` in the refusal says what to do instead.",
             {
-                "id": "The task; your main task where left out.",
-                "expect_version": "Refuse the change where the task has another version by now.",
-                "claim_token": "What claiming the task answered with.",
+                "id": "The task (default: your main task).",
+                "expect_version": "Reject the change if the task has another version.",
+                "claim_token": "The token returned by the claim.",
                 **_SESSION,
                 **_REQUEST,
             },
@@ -183,15 +183,16 @@ TOOLS: dict[str, Tool] = {
         Tool(
             "validate_session",
             "validate",
-            "Judge a session",
-            "Judge a session by its record. ACCEPT completes what may be completed and ends the session, REJECT calls"
-            " the project manager with the list of what is missing. Runs the criteria's commands. Unless the project"
+            "Validate a session",
+            "Validate a session against its record. ACCEPT completes the groups that may be completed and ends the"
+            " session; REJECT calls the project manager with the list of what is missing. Runs the commands of the"
+            " criteria. Unless the project"
             " manager's last report is BAZINGA, this is a dry run.",
             {
                 "dry_run": "Record nothing and run no commands.",
                 "record": "Record a verdict even if the project manager's last report is not BAZINGA.",
                 "run_commands": "In a dry run, run the criteria's commands as well.",
-                "command_timeout": "Seconds after which a command is killed.",
+                "command_timeout": "Timeout of a command in seconds.",
                 **_SESSION,
                 **_REQUEST,
             },
@@ -200,9 +201,9 @@ TOOLS: dict[str, Tool] = {
         Tool(
             "get_status",
             "status",
-            "Where the session stands",
-            "Where a session stands: whom it awaits and since when, its groups, open questions, what stalls it, and the"
-            " verdict. The one call to go on from when you have lost your context.",
+            "State of the session",
+            "The state of a session: who is awaited and since when, its groups, open questions, what stalls it, and"
+            " the verdict. Call this first if you have lost your context.",
             {
                 "brief": "Do not list the groups.",
                 "at_seq": "Show it as it was after this step of the session.",
@@ -213,7 +214,7 @@ TOOLS: dict[str, Tool] = {
             "get_group",
             "group show",
             "One task group",
-            "One task group: whom it awaits, its counters, blockers, and each part of its completion path.",
+            "One task group: who is awaited, its counters, blockers, and each part of its completion path.",
             {"id": "The task group.", "at_seq": "Show it as it was after this step of the session.", **_SESSION},
             aliases=_GROUP_ALIAS,
         ),
@@ -237,7 +238,7 @@ TOOLS: dict[str, Tool] = {
             "What the agent of a turn was given: goal, role text, context, blockers, guidance, the statuses that it may"
             " report, and its turn.",
             {
-                "group_id": "The task group; the session as a whole where left out.",
+                "group_id": "The task group (default: the session as a whole).",
                 "turn": "The turn (default: the latest).",
                 **_SESSION,
             },

@@ -313,7 +313,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.OneGroup:
-        """Change the status of a group, as far as the rules allow."""
+        """Change the status of a group, within the rules."""
 
     def group_depend(
         self,
@@ -373,7 +373,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> tasks.OneTask:
-        """Change the status of a task, as far as the rules allow."""
+        """Change the status of a task, within the rules."""
 
     def task_status(
         self,

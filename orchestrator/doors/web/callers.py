@@ -56,7 +56,7 @@ def bearer(request: Request) -> Caller | None:
     scheme, _, token = given.partition(" ")
     found = _known(request, token.strip()) if scheme.lower() == "bearer" else None
     if found is None:
-        raise Denied(401, "UNAUTHENTICATED", "The token is none that this server knows.")
+        raise Denied(401, "UNAUTHENTICATED", "This server does not know the token.")
     return found
 
 
@@ -80,7 +80,7 @@ def reader(request: Request) -> Caller:
         return found
     known = visit(request)
     if known is None and not access(request).reading:
-        raise Denied(401, "UNAUTHENTICATED", f"{_ended(request)}This server wants its token for reading as well.")
+        raise Denied(401, "UNAUTHENTICATED", f"{_ended(request)}This server requires its token for reading as well.")
     return known.caller if known is not None else Caller()
 
 
@@ -125,18 +125,18 @@ async def writer(request: Request) -> Caller:
         return found
     known = visit(request)
     if known is None:
-        what = "Writing needs the server's one-time link, or its token as a bearer."
+        what = "Writing needs the server's one-time link or its token as a bearer token."
         raise Denied(401, "UNAUTHENTICATED", f"{_ended(request)}{what}")
     require_own_page(request)
     given = request.headers.get(CSRF_HEADER) or (await fields(request)).get(CSRF_FIELD)
     if not is_form_token(known, given):
-        raise Denied(403, "CSRF_MISMATCH", "The form is an old one, or none of this server's; nothing changed.")
+        raise Denied(403, "CSRF_MISMATCH", "The form is outdated or not from this server; nothing changed.")
     return known.caller
 
 
 def _ended(request: Request) -> str:
     """The sentence for a browser whose visit is over."""
-    return "This visit has ended; nothing was changed. " if cookie(request) else ""
+    return "Your sign-in has expired; nothing was changed. " if cookie(request) else ""
 
 
 def require_own_page(request: Request) -> None:
@@ -147,9 +147,9 @@ def require_own_page(request: Request) -> None:
     """
     origin = request.headers.get("Origin")
     if origin is not None and _place(origin) != request.headers.get("Host"):
-        raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site's page; nothing changed.")
+        raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site; nothing changed.")
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
-        raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site's page; nothing changed.")
+        raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site; nothing changed.")
 
 
 def _place(origin: str) -> str | None:
@@ -170,7 +170,7 @@ async def document(request: Request) -> dict[str, Any]:
     refuse_kind(request)
     found = await request.json()
     if not isinstance(found, dict):
-        raise Denied(400, "BAD_REQUEST", "The body is no JSON object.")
+        raise Denied(400, "BAD_REQUEST", "The body is not a JSON object.")
     return found
 
 
@@ -204,7 +204,7 @@ async def _read_fields(request: Request) -> dict[str, str]:
 
 def _fitting(name: str, text: str) -> str:
     if len(text) > MAX_TEXT:
-        what = f"The text of {name[:40]} has {len(text)} characters; at most {MAX_TEXT} are taken."
+        what = f"The text of {name[:40]} has {len(text)} characters; at most {MAX_TEXT} are allowed."
         raise Denied(400, "BAD_REQUEST", what)
     problem = names.text_problem(text)
     if problem:
@@ -216,7 +216,8 @@ def idempotency_key(
     request: Request,
     key: Annotated[
         str | None,
-        Header(alias=KEY_HEADER, description="Makes the call safe to repeat: the same key answers the same."),
+        Header(alias=KEY_HEADER, description="Idempotency key: repeating the call with the same key returns the same"
+            " result."),
     ] = None,
 ) -> str | None:
     """The request id of a call that writes.

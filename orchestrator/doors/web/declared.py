@@ -114,7 +114,7 @@ READING = (
     Endpoint("/task-groups/{group}/tasks", requests.ListTasksOfChat, "list_tasks"),
     Endpoint("/tasks/{id}", requests.ShowTaskOfChat, "show_task"),
     Endpoint(
-        "/sessions", _of("session list"), "list_sessions", "Sessions in the order of their ids, ended ones too.",
+        "/sessions", _of("session list"), "list_sessions", "Sessions in the order of their ids, including ended ones.",
         ("all", "limit", "since"), {"all": True}, failures=(400, 401, 503),
     ),
     Endpoint(
@@ -127,15 +127,15 @@ READING = (
     ),
     Endpoint(
         "/sessions/{session}/status", _of("status"), "show_status",
-        "Where a session stands: who is awaited, since when, and what is asked.", ("brief",),
+        "The state of a session: who is awaited, since when, and open questions.", ("brief",),
     ),
     Endpoint(
-        "/inbox", _of("inbox"), "show_inbox", "What waits for a person, the oldest first.",
+        "/inbox", _of("inbox"), "show_inbox", "What is waiting for a person, oldest first.",
         ("session_id", "limit", "since"),
     ),
     Endpoint(
         "/workflow/graph", _of("workflow graph"), "show_graph",
-        "The workflow as a drawing; with a session, its position in it, and with a group of it, that one's alone.",
+        "The workflow as a drawing; with a session, its position is highlighted; with a group, only that group's.",
         ("format", "session_id", "group_id"),
     ),
     Endpoint(

@@ -24,8 +24,8 @@ from orchestrator.doors.web.failures import Denied
 
 router = APIRouter(include_in_schema=False)
 
-WRONG_TOKEN = "This is not the server's token, so nobody came in. The link is still good."  # noqa: S105 - a sentence
-UNPROVEN = "Nobody came in: {why}. The link is still good."
+WRONG_TOKEN = "This is not the server's token. You are not signed in; the link still works."  # noqa: S105 - a sentence
+UNPROVEN = "You are not signed in: {why}. The link still works."
 
 
 class Door(NamedTuple):
@@ -51,10 +51,11 @@ def _door(request: Request, context: Context, code: str) -> Door:
         return Door(None, None, strong or None)
     made = credentials.link(context, code)
     if made is None and not access.was_link(code):
-        what = "This is no link of this server as it runs now; make one: orchestrator human link"
+        what = "This link does not belong to this running server; create one: orchestrator human link"
         raise Denied(404, "LINK_UNKNOWN", what)
     if made is None or not made.is_good:
-        raise Denied(410, "LINK_USED", "This link was used up or has expired; make another: orchestrator human link")
+        raise Denied(410, "LINK_USED", "This link has been used or has expired; create another: orchestrator human"
+            " link")
     rests = made.rests_on is not None and any(each.id == made.rests_on for each in strong)
     return Door(made.agent, made, None if rests or not strong else strong)
 
@@ -89,10 +90,10 @@ def enter(request: Request, code: str, fields: Fields, serving: Serving) -> Resp
     person, access = fields.get("person", ""), callers.access(request)
     with serving.pool.lent(write=True) as context:
         if person not in human.people(context):
-            raise Denied(400, "UNKNOWN_AGENT", "Say as whom you continue: one of the people that are registered.")
+            raise Denied(400, "UNKNOWN_AGENT", "Choose who you are: one of the registered people.")
         door = _door(request, context, code)
         if door.person not in (None, person):
-            raise Denied(403, "NOT_PERMITTED", "This link lets another person in.")
+            raise Denied(403, "NOT_PERMITTED", "This link is for another person.")
         if not (access.reading or access.is_token(fields.get("token", "").strip())):
             return _refused(request, context, code, door, WRONG_TOKEN)
         proof = None if door.asked is None else _proven(request, context, code, person, door.asked, fields)
@@ -100,7 +101,7 @@ def enter(request: Request, code: str, fields: Fields, serving: Serving) -> Resp
             return _refused(request, context, code, door, UNPROVEN.format(why=human.why(proof.fault)))
         used = _used(access, context, code, person, door, proof)
     if used is None:
-        raise Denied(410, "LINK_USED", "This link was used up; make another: orchestrator human link")
+        raise Denied(410, "LINK_USED", "This link has been used; create another: orchestrator human link")
     return _let_in(request, used)
 
 

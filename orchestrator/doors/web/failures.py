@@ -17,16 +17,16 @@ from orchestrator.core.running import advice
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
 INTERNAL = ("INTERNAL", "Something went wrong inside the server; its log says what.")
-TOO_LARGE = ("TOO_LARGE", "The body is too large: at most 1 MiB is taken; nothing changed.")
+TOO_LARGE = ("TOO_LARGE", "The body is too large: at most 1 MiB is allowed; nothing changed.")
 _FORBIDDEN = ("HUMAN_REQUIRED", "NOT_PERMITTED", "UNBLOCK_NOT_PERMITTED", "ACTOR_REQUIRED")
 _BAD = ("E101", "E102", "E103", "E104", "E105", "REASON_REQUIRED")
 _HTTP = {
     400: ("BAD_REQUEST", "The request cannot be read."),
-    404: ("NOT_FOUND", "There is nothing here."),
-    405: ("METHOD_NOT_ALLOWED", "This is not done with what is here."),
+    404: ("NOT_FOUND", "Nothing found at this address."),
+    405: ("METHOD_NOT_ALLOWED", "This method is not allowed here."),
     413: TOO_LARGE,
 }
-_OWN = dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "This is no JSON object")
+_OWN = dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "This is not a JSON object")
 """Sentences in place of those that speak of the library's own types."""
 _HIDDEN = "…"
 """Stands for every place on this machine."""

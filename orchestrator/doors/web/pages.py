@@ -30,14 +30,14 @@ FILES, EVENTS = 200, 500
 """How many files and entries of its log a task's page shows."""
 
 _FAILURES = {
-    401: "Come in first", 403: "Nothing was changed", 404: "Not found", 409: "Nothing was changed",
-    410: "This link is used up", 413: "That is too large", 503: "This does not work for now",
+    401: "Sign in first", 403: "Nothing was changed", 404: "Not found", 409: "Nothing was changed",
+    410: "This link has been used", 413: "Too large", 503: "Temporarily unavailable",
 }  # fmt: skip
 _HINTS = {
-    403: "Open its page again and send it from there.",
-    404: "It may have another name, or belong to another database. Inbox, sessions and projects lead to all there is.",
-    413: "Your browser's Back brings back what you wrote; send it in parts.",
-    503: "Try again in a moment. The server's terminal says what is the matter; orchestrator doctor tells more.",
+    403: "Open the page again and send it from there.",
+    404: "It may have another name, or belong to another database. Use the inbox, sessions and projects to find it.",
+    413: "Use your browser's Back button to get your text back, and send it in parts.",
+    503: "Try again in a moment. The server's terminal shows the problem; orchestrator doctor tells more.",
 }
 """What a person does next, by the status of a failure."""
 
@@ -52,7 +52,7 @@ def failure(request: Request, status: int, code: str, message: str) -> Response:
     problem = {"status": status, "code": code, "message": message}
     title = _FAILURES.get(status, "That did not work")
     if status == HTTPStatus.UNAUTHORIZED and callers.cookie(request):
-        title = "Your visit has ended"
+        title = "You have been signed out"
     # Where a form is sent, its page stands when that is opened; the link has its own, which is used up.
     again = request.method == "POST" and not request.url.path.startswith("/open/")
     told = {"problem": problem, "typed": typed, "hint": _HINTS.get(status), "again": again}

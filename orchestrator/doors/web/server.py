@@ -71,9 +71,9 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     local = settings.host in LOOPBACK
     if settings.token is None and not local:
         what = "Beyond loopback a server needs a token."
-        raise UsageError("USAGE", what, "Add --token-file FILE, which holds one of 16 characters or more")
+        raise UsageError("USAGE", what, "Add --token-file FILE with a token of 16 characters or more")
     if settings.token is not None and len(settings.token) < MIN_TOKEN:
-        raise UsageError("USAGE", f"A token has {MIN_TOKEN} characters or more.", "Use a longer one")
+        raise UsageError("USAGE", f"A token needs at least {MIN_TOKEN} characters.", "Use a longer one")
     token = settings.token or new_token()
     service = bootstrap.open_service(tell=failures.log, **settings.flags)
     with service.pool.lent() as context:

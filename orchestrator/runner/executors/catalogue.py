@@ -99,10 +99,10 @@ def _allowed(name: str, make: Callable[[], port.Executor], variables: Variables)
 
 def _unknown_executor(name: str, head: str) -> errors.InvalidInput:
     if head in _WITH_PATH:
-        sentence = f"The executor {name!r} lacks what follows its colon."
+        sentence = f"The executor {name!r} needs a value after its colon."
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, f"write {_WITH_PATH[head]}", known=[*NAMES])
     if name == production.STUB:
-        sentence = f"The {production.STUB} is switched on by the environment alone."
+        sentence = f"The {production.STUB} can only be enabled through the environment."
         help_ = f"set {production.MODE_VARIABLE}={production.STUB} and {production.SCENARIO_VARIABLE}"
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, help_, known=[*NAMES])
     return _unknown("EXECUTOR_UNKNOWN", "executor", name, head, [*_TOLD], [*NAMES])
@@ -115,4 +115,4 @@ def _unknown(
     heads = {each.partition(":")[0]: each for each in known}
     near = difflib.get_close_matches(head.strip().lower(), heads, 1, 0.6)
     help_ = f"did you mean {heads[near[0]]}?" if near else f"use one of {', '.join(told)}"
-    return errors.InvalidInput(code, f"There is no {what} {name!r}; known are {', '.join(told)}.", help_, known=known)
+    return errors.InvalidInput(code, f"There is no {what} {name!r}; known: {', '.join(told)}.", help_, known=known)

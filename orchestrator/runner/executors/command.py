@@ -154,10 +154,10 @@ def program_state(program: str, variables: Mapping[str, str], suggestion: str = 
         return port.Availability(True)
     if os.path.isfile(program):
         help_ = f"allow it with: chmod +x {names.word(program)}"
-        return port.Availability(False, "PROGRAM_MISSING", f"{program} may not be executed.", help_)
+        return port.Availability(False, "PROGRAM_MISSING", f"{program} is not executable.", help_)
     if os.path.isdir(program):
         help_ = "name the program itself, such as the script in it"
-        return port.Availability(False, "PROGRAM_MISSING", f"{program} is a folder, and no program.", help_)
+        return port.Availability(False, "PROGRAM_MISSING", f"{program} is a folder, not a program.", help_)
     help_ = suggestion or "install it, or give the path of another program"
     return port.Availability(False, "PROGRAM_MISSING", f"There is no program {program}.", help_)
 
@@ -199,7 +199,7 @@ def _variables(variables: Mapping[str, str], task: port.ExecutorTask) -> dict[st
 
 def _checked(template: Sequence[str]) -> tuple[str, ...]:
     if not template or not template[0].strip():
-        raise _invalid("no program is named")
+        raise _invalid("it names no program")
     wrong = argument_problem(template)
     if wrong is not None:
         raise _invalid(wrong)

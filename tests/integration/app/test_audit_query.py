@@ -159,9 +159,9 @@ def test_what_is_refused_is_named(desk: Desk) -> None:
         "WITH x AS (SELECT 1) DELETE FROM audit_events", "PRAGMA query_only = OFF", "VACUUM INTO 'x'",
     )]  # fmt: skip
     assert said == [
-        "A query only reads: this would delete from audit_events.",
-        "A query only reads: this would set or use the pragma query_only.",
-        "A query only reads: VACUUM is none of SELECT, WITH, VALUES, EXPLAIN, PRAGMA.",
+        "Queries are read-only: this would delete from audit_events.",
+        "Queries are read-only: this would set or use the pragma query_only.",
+        "Queries are read-only: VACUUM is none of SELECT, WITH, VALUES, EXPLAIN, PRAGMA.",
     ]
 
 
@@ -180,8 +180,8 @@ def test_what_is_refused_is_named(desk: Desk) -> None:
         pytest.param("SELECT json('{')", "malformed JSON", id="broken JSON"),
         pytest.param("SELECT 1; SELECT 2", "it holds more than one statement", id="two statements"),
         pytest.param("SELECT 1; DROP TABLE sessions", "it holds more than one statement", id="one that hides"),
-        pytest.param("SELECT :x", "it has parameters, and there are no values for them", id="a named parameter"),
-        pytest.param("SELECT ?", "it has parameters, and there are no values for them", id="a parameter"),
+        pytest.param("SELECT :x", "it has parameters, but no values were given", id="a named parameter"),
+        pytest.param("SELECT ?", "it has parameters, but no values were given", id="a parameter"),
         pytest.param("", "there is no statement in it", id="nothing"),
         pytest.param("  -- only words", "there is no statement in it", id="a comment"),
         pytest.param("/* open", "there is no statement in it", id="an open comment"),

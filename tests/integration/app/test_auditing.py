@@ -178,7 +178,7 @@ class TestTimeline:
                 "UPDATE blockers SET external = 0, external_dependency = NULL, external_by = NULL, external_seq = NULL"
             )
         assert marks(table) == [
-            "a blocker that is so no more marked external on A by tech_lead@S1:A: the hospital's IT"
+            "a blocker no longer marked external marked external on A by tech_lead@S1:A: the hospital's IT"
         ]
 
     def test_it_tells_questions(self, desk: Desk) -> None:

@@ -160,14 +160,14 @@ def test_a_testing_mode_is_one_of_three(desk: Desk) -> None:
 
 def test_an_export_has_a_known_format(desk: Desk) -> None:
     desk.session("S1")
-    with pytest.raises(errors.UsageError, match="The format is"):
+    with pytest.raises(errors.UsageError, match="format must be"):
         list(exporting.stream(desk.context, "S1", "xml"))
 
 
 def test_a_copy_has_a_name(desk: Desk) -> None:
     with pytest.raises(errors.UsageError, match="file name is empty"):
         maintenance.backup(str(desk.path), "")
-    with pytest.raises(errors.UsageError, match="FILE has only blanks"):
+    with pytest.raises(errors.UsageError, match="FILE is blank"):
         maintenance.backup(str(desk.path), " ")
     with pytest.raises(errors.EnvironmentProblem, match="FILE is the address of a database"):
         maintenance.backup(str(desk.path), "postgresql://h/copy")

@@ -318,7 +318,7 @@ def test_a_criterion_in_words_has_no_value_and_nothing_to_set_is_no_call() -> No
     scope.add()
     with pytest.raises(UsageError, match="measures nothing"):
         scope.set(actual="3")
-    with pytest.raises(UsageError, match="Nothing is to be set"):
+    with pytest.raises(UsageError, match="Nothing to set"):
         scope.set()
 
 

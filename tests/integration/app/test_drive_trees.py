@@ -172,7 +172,7 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
         says("tech_lead", "APPROVED", writes={"login.py": "by the reviewer\n", "own.txt": "x\n"}), *REST[2:],
     ]  # fmt: skip
     assert team.drive(*steps)["outcome"] == "accepted"
-    assert "tech_lead may not write here; undone: login.py, own.txt" in reasons(team, "warning")
+    assert "tech_lead may not write here; reverted: login.py, own.txt" in reasons(team, "warning")
     names = git(team.folder, "ls-tree", "--name-only", INTEGRATION).split()
     assert names == [".gitignore", "login.py", "test_login.py"]
     assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
@@ -298,7 +298,7 @@ def test_a_hook_that_refuses_a_commit_stops_the_driver_and_its_turn_is_free(team
 
 def test_where_no_worktree_can_be_made_nothing_is_started(team: Team, tmp_path: pathlib.Path) -> None:
     git(team.folder, "branch", "orchestrator")
-    assert "A branch is called orchestrator" in preflight._repository(str(team.folder)).message
+    assert "A branch named orchestrator" in preflight._repository(str(team.folder)).message
     assert "not the root of a git repository" in preflight._repository(str(tmp_path)).message
 
 

@@ -145,7 +145,7 @@ def test_a_group_that_lacks_its_confirmation_says_so(desk: Desk) -> None:
     desk.report("tech_lead APPROVED,developer MERGE_SUCCESS", "A")
     answer = desk.call("why", id="A", session_id="S1")
     assert answer["sentences"][-1] == (
-        "Everything is met but the project manager's confirmation: `orchestrator route project_manager BAZINGA"
+        "Only the project manager's confirmation is missing: `orchestrator route project_manager BAZINGA"
         " --session-id S1 --acknowledge A=REASON`."
     )
     assert answer["awaited"]["decision_id"] == "S1:D9"
@@ -217,7 +217,7 @@ def test_a_decision_of_the_machinery_names_its_cause(desk: Desk) -> None:
     desk.session("S1")
     answer = desk.call("why", id="S1:D1")
     assert (answer["report"], answer["transition"]) == (None, None)
-    assert answer["sentences"][0] == "No report led to this: the machinery decided, because of session."
+    assert answer["sentences"][0] == "Triggered by session, not by a report."
 
 
 def test_an_alias_is_named(desk: Desk) -> None:

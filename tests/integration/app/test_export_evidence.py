@@ -212,16 +212,16 @@ def _foreign(**given: Any) -> Change:
     ("change", "code", "what"),
     [
         pytest.param(_other_content, "IMPORT_ALTERED", "does not have the hash that the record has", id="altered"),
-        pytest.param(_drop("part"), "IMPORT_CUT", "bytes are there", id="content missing"),
+        pytest.param(_drop("part"), "IMPORT_CUT", "is cut off", id="content missing"),
         pytest.param(_drop_file, "IMPORT_CUT", "is missing", id="file missing"),
-        pytest.param(_foreign(path="raw/../../x"), "IMPORT_FOREIGN", "the record names no file", id="path climbs"),
-        pytest.param(_foreign(path="/etc/passwd"), "IMPORT_FOREIGN", "the record names no file", id="absolute path"),
-        pytest.param(_foreign(of="S9:E1"), "IMPORT_FOREIGN", "the record names no file", id="of another session"),
+        pytest.param(_foreign(path="raw/../../x"), "IMPORT_FOREIGN", "the record has no file", id="path climbs"),
+        pytest.param(_foreign(path="/etc/passwd"), "IMPORT_FOREIGN", "the record has no file", id="absolute path"),
+        pytest.param(_foreign(of="S9:E1"), "IMPORT_FOREIGN", "the record has no file", id="of another session"),
         pytest.param(_foreign(size=2**50), "IMPORT_TOO_LARGE", "one may have", id="too large"),
-        pytest.param(_foreign(size=1), "IMPORT_ALTERED", "has another size", id="another size"),
-        pytest.param(_foreign(mode=7), "IMPORT_FOREIGN", "this is no file of evidence", id="another member"),
+        pytest.param(_foreign(size=1), "IMPORT_ALTERED", "is wrong", id="another size"),
+        pytest.param(_foreign(mode=7), "IMPORT_FOREIGN", "this is not an evidence file", id="another member"),
         pytest.param(
-            lambda document: document.append(document[-2]), "IMPORT_REPEATED", "stands above already", id="twice"
+            lambda document: document.append(document[-2]), "IMPORT_REPEATED", "appears twice", id="twice"
         ),
         pytest.param(
             lambda document: parts_of(document)[-1].update(part="%%%"), "IMPORT_ALTERED", "base64", id="no base64"

@@ -457,7 +457,7 @@ def test_the_text_says_what_came_and_what_was_left_out(desk: Desk, file: str) ->
     trial = text.render("import peer", answer | {"dry_run": True, "peer_version": None, "repeated": True})
     assert trial.startswith("2 sessions of peer.db would be imported (recorded before).")
     shown = text.render("group show", desk.call("group show", id="E2E-A", session_id=peer.INCIDENT))
-    assert "Path:   none here: it was completed before it was imported" in shown
+    assert "Path:   none here: completed before the import" in shown
     assert "Import findings (text, no proof)" in shown
 
 

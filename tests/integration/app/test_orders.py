@@ -185,7 +185,7 @@ def test_the_answer_names_a_guessed_type_and_what_it_means(tmp_path: pathlib.Pat
     told = {name: run[name] for name in ("task_type", "type_by", "judged_as", "complete_if")}
     assert told == {
         "task_type": "READ_INFO", "type_by": "guess", "judged_as": "LIGHT_EDIT",
-        "complete_if": "COMPLETE needs changed content, also of what the task mentions",
+        "complete_if": "COMPLETE needs changed content, including what the task mentions",
     }  # fmt: skip
 
 

@@ -259,7 +259,7 @@ def test_a_command_from_a_report_waits_for_a_person(desk: Desk) -> None:
     assert [each.partition(":")[0] for each in answer["warnings"]] == ["pending_approval"]
     (waiting,) = desk.call("status", session_id="S1")["pending_approval"]
     assert (waiting["criterion"], waiting["command"]) == ("T", ["true"])
-    assert waiting["why"] == "there is no orchestrator.json that allows it"
+    assert waiting["why"] == "no orchestrator.json allows it"
     (line,) = verdict(desk)
     assert (line["level"], line["message"].partition(":")[0]) == ("error", "pending_approval")
     assert line["hint"] == "orchestrator criterion approve T --session-id S1"

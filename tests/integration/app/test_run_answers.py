@@ -173,7 +173,7 @@ def test_what_a_server_takes_up_is_told_so(track: Track, by: str) -> None:
     question = str(track.run(run).question_id)
     answer = operations.call(track.context, "answer", id=question, decision="continue", note="the first")
     assert answer["reason"] == (
-        f"run {run} is queued again: orchestrator serve goes on with it where it runs on this database; without it:"
+        f"run {run} is queued again: orchestrator serve continues it if it runs on this database; otherwise:"
         f" orchestrator repl --project {ROOT}, then /continue {run}"
     )
 

@@ -533,7 +533,7 @@ def test_an_executor_that_removes_the_project_has_failed_and_a_person_is_asked(t
     with pytest.raises(EnvironmentProblem) as problem:
         end_session.close(at)
     status = at.context.connection.execute("SELECT status FROM sessions WHERE kind = 'chat'").fetchone()
-    said = f"The folder {root} does not exist, so that nothing is written in it."
+    said = f"The folder {root} does not exist, so nothing can be written to it."
     assert (problem.value.code, problem.value.message, at.session_id) == ("OUTPUT_FAILED", said, None)
     assert (status, pathlib.Path(root).exists()) == (("active",), False)
 

@@ -100,7 +100,7 @@ def test_a_confirmation_is_answered_by_yes_or_no(tmp_path: pathlib.Path) -> None
     at = test_run_session.desk(tmp_path, interactive=True)
     assert submission.submit(at, DANGEROUS)["question"]["kind"] == "confirmation"
     answered = lambda: person(at, lambda: run_answers.respond(at, "why not"))  # noqa: E731
-    refused(at, answered, "USAGE", "This is answered by yes or no.")
+    refused(at, answered, "USAGE", "Answer yes or no.")
 
 
 # --- going on with a session of others
@@ -186,7 +186,7 @@ def test_what_a_database_that_fails_leaves_queued_stays_queued(tmp_path: pathlib
             id="the log of an unknown run",
         ),
         pytest.param(
-            lambda at: run_list_views.require(at.context, "task-9"), "UNKNOWN_ID", "There is no task of this id.",
+            lambda at: run_list_views.require(at.context, "task-9"), "UNKNOWN_ID", "There is no task with this id.",
             id="an unknown run",
         ),
         pytest.param(

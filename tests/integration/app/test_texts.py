@@ -82,7 +82,7 @@ CHANGES: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
      ["Group F of S2 is pending (recorded before)."]),
     ("group depend", {"id": "F", "on": "E", "session_id": "S2"}, ["Group F of S2 is pending."]),
     ("group set-status", {"id": "E", "status": "cancelled", "session_id": "S2"},
-     ["Group E of S2 is cancelled.", "On it depend: F (pending)."]),
+     ["Group E of S2 is cancelled.", "Groups that depend on it: F (pending)."]),
     ("group undepend", {"id": "F", "on": "E", "session_id": "S2"}, ["Group F of S2 is pending."]),
     ("session testing-mode", {"id": "S2", "mode": "full"},
      ["Session S2 is active (testing full, workflow version 1), awaits project_manager, turn 1."]),

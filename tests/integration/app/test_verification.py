@@ -240,7 +240,7 @@ def test_a_repair_is_mentioned_by_every_later_verification(path: pathlib.Path) -
         answer = verify(path, session)
         assert answer["ok"]
         assert [each["message"] for each in answer["notes"]] == [
-            f"Step {answer['notes'][0]['seq']} of the store: triggers, views or indexes were made anew by system:router"
+            f"Step {answer['notes'][0]['seq']} of the store: triggers, views or indexes were recreated by system:router"
             f" at {story.AT}: trigger agent_reports_are_never_changed."
         ]
         assert "made anew" in text.render("audit verify", answer)
@@ -307,14 +307,14 @@ def test_findings_are_cut_and_counted(path: pathlib.Path) -> None:
     answer = verify(path, limit=2)
     assert (len(answer["findings"]), answer["has_more"], answer["total"]) == (2, True, sum(answer["counts"].values()))
     lines = text.render("audit verify", answer).splitlines()
-    assert f"2 of {answer['total']} are listed: repeat with --limit {answer['total']}" in lines
+    assert f"2 of {answer['total']} listed: repeat with --limit {answer['total']}" in lines
     assert lines[0].startswith(f"{answer['total']} findings in ")
 
 
 def test_the_text_says_what_was_looked_at_and_what_is_wrong(path: pathlib.Path) -> None:
     answer = verify(path, "S2")
     shown = f"{answer['events']} events and {answer['rows']} rows of session S2"
-    assert text.render("audit verify", answer) == f"Nothing is wrong with {shown}.\nHead: {answer['head']}"
+    assert text.render("audit verify", answer) == f"No problems found in {shown}.\nHead: {answer['head']}"
     forging.tamper(path, "UPDATE sessions SET goal = 'f\x1bged' WHERE id = 'S2'")
     assert text.render("audit verify", verify(path, "S2")).splitlines()[3:] == [
         "Findings",

@@ -318,12 +318,12 @@ def test_the_record_tells_when_it_was_given_and_when_it_counts() -> None:
     given = int(question.partition(":Q")[2])
     told = table.do("why", id=f"S1:D{given}")["sentences"]
     assert told[:2] == [
-        "tech_lead@S1:A reported UNBLOCKING_GUIDANCE as tech_lead.", "It has no effect until a person lets it go on.",
+        "tech_lead@S1:A reported UNBLOCKING_GUIDANCE as tech_lead.", "It has no effect until a person approves it.",
     ]  # fmt: skip
     table.answer(question, "continue")
     steps = table.do("audit timeline", session_id="S1", since=given - 1)["events"]
     said = [each["text"] for step in steps for each in step["wrote"] if each["what"] == "report"]
     assert said == [
-        "tech_lead@S1:A reported UNBLOCKING_GUIDANCE on A (it counts once a person lets it go on)",
-        "the report of tech_lead@S1:A counts now: UNBLOCKING_GUIDANCE on A",
+        "tech_lead@S1:A reported UNBLOCKING_GUIDANCE on A (takes effect once a person approves it)",
+        "the report of tech_lead@S1:A takes effect now: UNBLOCKING_GUIDANCE on A",
     ]

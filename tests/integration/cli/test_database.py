@@ -109,7 +109,7 @@ def test_what_was_not_compared_is_said_and_named(used: pathlib.Path, run: Run, w
     for named, option in ((), ""), (("--db", str(used)), f" --db {used}"):
         done = run(*words, *named)
         assert (done.returncode, done.stdout.decode().splitlines()[-2:]) == (0, [
-            "No problems found. Rows were not compared with the record. To do that, run:",
+            "No problems found. Rows were not compared with the record; to do that, run:",
             f"  orchestrator{option} audit verify",
         ])  # fmt: skip
     assert run("audit", "verify").returncode == 1
@@ -121,7 +121,7 @@ def test_what_is_only_warned_of_is_not_called_nothing(used: pathlib.Path, run: R
     connection.close()
     checked = run("db", "check")
     assert (checked.returncode, checked.stdout.decode().splitlines()[-2:]) == (0, [
-        "No errors found, 1 warning. Rows were not compared with the record. To do that, run:",
+        "No errors found, 1 warning. Rows were not compared with the record; to do that, run:",
         "  orchestrator audit verify",
     ])  # fmt: skip
 

@@ -44,7 +44,7 @@ def test_an_export_that_cannot_be_written_says_so_in_one_error(
 def test_a_replay_says_in_words_that_all_is_as_recorded(worked: Run) -> None:
     done = worked("audit", "replay", "S1")
     assert done.returncode == 0
-    assert b"every decision and every row is as recorded" in done.stdout
+    assert b"every decision and row matches the record" in done.stdout
 
 
 def test_a_replay_needs_no_right_to_write(worked: Run, database: pathlib.Path) -> None:
@@ -204,5 +204,6 @@ def test_what_mends_a_cut_export_is_done_where_the_session_is_and_not_in_the_new
     done = worked("audit", "import", str(tmp_path / "cut.jsonl"), "--db", str(tmp_path / "new.db"))
     assert (done.returncode, done.stderr.decode().splitlines()[1]) == (
         4,
-        "try: Where the session is: orchestrator audit export SESSION --output FILE; then import that file",
+        "try: In the database that holds the session: orchestrator audit export SESSION --output FILE; then import"
+        " that file",
     )

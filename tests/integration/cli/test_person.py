@@ -150,7 +150,7 @@ def token(sit: Callable[..., Sat], tmp_path: pathlib.Path) -> pathlib.Path:
 
 def exposed(warning: str, option: str, mode: int) -> bool:
     """Whether it warns of a file with a secret that others may open."""
-    return f"Other users of this machine may open the file of {option} (mode {mode:04o})" in warning
+    return f"Other users of this machine can read {option} (mode {mode:04o})" in warning
 
 
 class TestATokenFile:

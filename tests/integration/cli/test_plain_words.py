@@ -51,7 +51,7 @@ def test_a_wait_says_who_is_working(run: Run, lines: Lines) -> None:
 
 def test_the_end_is_said_to_be_the_validators(run: Run, lines: Lines) -> None:
     shown = text(run, "route", "pm", "BAZINGA", "--acknowledge", "A=done", "--acknowledge", "B=done")
-    assert shown[-1] == "The validator is awaited: orchestrator validate S1"
+    assert shown[-1] == "Waiting for the validator: orchestrator validate S1"
 
 
 def test_before_the_plan_a_new_group_names_what_follows(run: Run) -> None:

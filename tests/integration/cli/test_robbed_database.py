@@ -57,7 +57,8 @@ def test_a_table_that_is_gone_is_the_databases_fault(table: str, run: Run, datab
 
 ROBBERIES = {
     "index": ("DROP INDEX ix_runs_open", "The index ix_runs_open is missing"),
-    "column": ("ALTER TABLE sessions RENAME COLUMN goal TO aim", "The table sessions is not as this program made it"),
+    "column": ("ALTER TABLE sessions RENAME COLUMN goal TO aim", "The table sessions differs from the one this"
+        " program creates"),
     "view": ("DROP VIEW completion_paths", "The view completion_paths is missing"),
 }
 

@@ -24,7 +24,7 @@ def answer(run: Run, *arguments: str) -> tuple[int, dict[str, Any]]:
 def test_a_record_that_is_whole_exits_with_0(run: Run) -> None:
     done = run("audit", "verify")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines() == ["Nothing is wrong with 6 events and 89 rows of the whole database."]
+    assert done.stdout.decode().splitlines() == ["No problems found in 6 events and 89 rows of the whole database."]
 
 
 def test_a_record_that_was_changed_exits_with_1_and_says_where(run: Run, database: pathlib.Path) -> None:

@@ -98,7 +98,7 @@ def test_a_search_that_was_cut_says_where_and_what_was_tried(monkeypatch: pytest
     assert "small, 1 blocker at once" in text
     assert "cut by seconds at 3 moves, 5 states left" in text
     assert "plain: developer READY_FOR_QA, BLOCKED" in text
-    assert text.splitlines()[-1] == "No problems found in 12 states; 1 of 2 searches were cut and show nothing beyond."
+    assert text.splitlines()[-1] == "No problems found in 12 states; 1 of 2 searches were cut short and prove no more."
 
 
 @pytest.mark.parametrize(

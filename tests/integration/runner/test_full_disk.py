@@ -116,7 +116,7 @@ def test_P21_evidence_that_is_deleted_meanwhile_is_told_as_that(tmp_path: pathli
     ("left", "said"),
     [
         ((), "runs no more, and its end could not be recorded yet: see whether there is room on the disk."),
-        (("7 sleep",), "runs no more, and of it lives on what could not be ended: 7 sleep."),
+        (("7 sleep",), "runs no more, but these of its processes could not be stopped: 7 sleep."),
     ],
 )
 def test_P9_that_something_lives_on_is_claimed_only_where_it_does(

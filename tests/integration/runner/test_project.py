@@ -148,7 +148,7 @@ class TestModes:
 
 def _warned(root: pathlib.Path) -> tuple[str, ...]:
     inside = str(root.resolve()).startswith("/tmp/")  # noqa: S108 - where pytest has its folders, as a rule
-    return (f"{root} lies in /tmp, which the system may empty at any time.",) if inside else ()
+    return (f"{root} is in /tmp and may be deleted.",) if inside else ()
 
 
 def _full(_: int) -> None:
@@ -180,9 +180,9 @@ def _full(_: int) -> None:
         error = refused(tmp_path)
         with pytest.raises(Refused) as caught:
             project.init(tmp_path)
-        assert error.message == f"{tmp_path}/.claude is no folder."
+        assert error.message == f"{tmp_path}/.claude is not a folder."
         assert (caught.value.code, caught.value.data["paths"]) == ("E103", [".claude"])
-        assert caught.value.message == f"{tmp_path}/.claude is no folder; nothing was changed."
+        assert caught.value.message == f"{tmp_path}/.claude is not a folder; nothing was changed."
         assert error.suggestion == caught.value.suggestion
         command, _, then = error.suggestion.partition(" && ")
         assert then == f"orchestrator init --project {tmp_path}"
@@ -349,7 +349,7 @@ class TestSettings:
         (root / "orchestrator.json").write_text(text)
         with pytest.raises(InvalidInput) as caught:
             project.settings(root)
-        assert (caught.value.code, caught.value.suggestion) == (code, "Fix orchestrator.json; nothing of it was used")
+        assert (caught.value.code, caught.value.suggestion) == (code, "Fix orchestrator.json; none of it was used")
 
     def test_P3_one_that_is_not_utf_8_is_e105(self, root: pathlib.Path) -> None:
         (root / "orchestrator.json").write_bytes(b'{"\xff": 1}')
@@ -381,14 +381,14 @@ class TestSettings:
         found = project.settings(root)
         assert (found.task_limits[:2], found.timeouts.deadlock_timeout_seconds) == ((7, 3), 40)
         (warning,) = project.outdated(root)
-        assert "holds task_limits, timeouts; move this to" in warning
+        assert "holds task_limits, timeouts; move them to" in warning
 
     def test_what_is_wrong_in_either_file_is_told(self, root: pathlib.Path) -> None:
         (root / "orchestrator.json").write_text("{}")
         (root / ".claude/settings.json").write_text('{"orchestrator": {"task_limits": {"files": 0}}}')
         with pytest.raises(InvalidInput) as caught:
             project.settings(root)
-        assert caught.value.suggestion == "Fix .claude/settings.json; nothing of it was used"
+        assert caught.value.suggestion == "Fix .claude/settings.json; none of it was used"
 
     def test_without_settings_in_the_other_file_there_is_nothing_to_move(self, root: pathlib.Path) -> None:
         assert project.outdated(root) == ()

@@ -209,7 +209,7 @@ def test_a_blank_is_no_path(
     project: pathlib.Path, env: dict[str, str], blank: str, by: str, ask: Callable[..., str]
 ) -> None:
     given = (blank, env) if by == "--db" else (None, env | {by: blank})
-    with pytest.raises(errors.UsageError, match=f"{by} has only blanks") as caught:
+    with pytest.raises(errors.UsageError, match=f"{by} is blank") as caught:
         ask(*given, project)
     assert (caught.value.code, caught.value.exit_code) == ("INVALID_PATH", 64)
 

@@ -215,7 +215,7 @@ class TestAPartOfWhatWaits:
 
     def test_why_names_what_the_whole_waits_for(self, waiting: Board) -> None:
         sentences = waiting.call("why", id="P.1.1", session_id="S1")["sentences"]
-        assert "Task P, which it is a part of, depends on task X, which is todo." in sentences
+        assert "Task P, which it belongs to, depends on task X, which is todo." in sentences
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def told(table: Table, agent: str) -> tuple[str, str, str]:
 def of_turn(turn: int, group: str | None = None) -> str:
     on, at = (f" on group {group}", f" {group}") if group else ("", "")
     read = f"orchestrator handoff{at} --turn {turn} --session-id S1"
-    return f"Turn {turn}{on} is open and yours: read `{read}`, do what it says, and report it."
+    return f"Turn {turn}{on} is open for you: read `{read}`, do what it says, and report it."
 
 
 @pytest.mark.parametrize("agent", ["developer@S1:A", "developer"], ids=["its instance", "who stands for the role"])

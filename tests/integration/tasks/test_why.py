@@ -26,8 +26,7 @@ def test_a_task_that_nobody_has_says_how_it_is_taken(board: Board) -> None:
     assert (answer["about"], answer["task_id"], answer["status"], answer["next"]) == ("task", "T1", "todo", None)
     assert answer["sentences"] == [
         f"Task T1 (title of T1) is todo since {task['status_changed_at']}, by project_manager; nobody has it.",
-        "Nothing stands in its way; an agent takes it by"
-        " `orchestrator task claim T1 --session-id S1 --agent-id AGENT`.",
+        "Nothing blocks it; an agent starts it with `orchestrator task claim T1 --session-id S1 --agent-id AGENT`.",
     ]
 
 
@@ -57,7 +56,7 @@ def test_a_blocked_task_says_who_blocked_it_and_who_may_lift_that(board: Board, 
     assert ", ".join(newest["may_lift"]) == may
     assert answer["sentences"][2] == (
         f"Blocker {newest['id']} ({newest['class']} {type_}), opened by dev-1 at {newest['opened_at']},"
-        f" stands in its way: no data. May lift it: {may}."
+        f" blocks it: no data. May lift it: {may}."
     )
 
 
@@ -116,7 +115,7 @@ def test_a_claim_says_until_when_and_whether_that_is_over(board: Board) -> None:
     assert why(board, "T1")["claim"] == held
     board.clock.seconds += 3600
     assert why(board, "T1")["claim"] == {**held, "overdue": True}
-    assert "which is over: others may take it" in why(board, "T1")["sentences"][0]
+    assert "which has expired: other agents may take it" in why(board, "T1")["sentences"][0]
 
 
 def test_the_token_of_a_claim_is_shown_to_nobody(board: Board) -> None:
@@ -129,7 +128,7 @@ def test_a_group_that_is_called_like_a_task_is_meant_and_names_the_task(board: B
     board.task("A")
     answer = why(board, "A")
     assert (answer["about"], answer["sentences"][-1]) == (
-        "group", "A task is called A too: orchestrator task show A --session-id S1"
+        "group", "There is also a task A too: orchestrator task show A --session-id S1"
     )  # fmt: skip
 
 

@@ -237,7 +237,7 @@ def test_a_reply_that_does_not_name_its_question_answers_the_first_one_only(runn
     before = running.head()
     with pytest.raises(UsageError) as caught:
         running.service.reply(id, Caller(), reply="B")
-    said = "This task has asked before, so that a reply has to name the question which it answers."
+    said = "This task has asked before, so a reply must name the question it answers."
     assert (caught.value.code, caught.value.message, running.head()) == ("USAGE", said, before)
 
 
@@ -245,22 +245,23 @@ def test_a_reply_that_does_not_name_its_question_answers_the_first_one_only(runn
     ("content", "until", "given", "code", "said"),
     [
         pytest.param(
-            story.DANGEROUS, "AWAITING_RESPONSE", {"choice": "maybe"}, "USAGE", "A choice is yes or no.",
+            story.DANGEROUS, "AWAITING_RESPONSE", {"choice": "maybe"}, "USAGE", "choice must be yes or no.",
             id="another choice to confirm by",
         ),
         pytest.param(
-            story.ASK, "AWAITING_RESPONSE", {"choice": "maybe"}, "USAGE", "A choice is yes or no.",
+            story.ASK, "AWAITING_RESPONSE", {"choice": "maybe"}, "USAGE", "choice must be yes or no.",
             id="another choice to go on by",
         ),
         pytest.param(
-            story.DANGEROUS, "AWAITING_RESPONSE", {"reply": "why not"}, "USAGE", "This is answered by yes or no alone.",
+            story.DANGEROUS, "AWAITING_RESPONSE", {"reply": "why not"}, "USAGE", "This question takes only yes or no.",
             id="words to confirm by",
         ),
         pytest.param(
-            story.ASK, "AWAITING_RESPONSE", {"reply": " \n"}, "USAGE", "A reply needs words.", id="no words",
+            story.ASK, "AWAITING_RESPONSE", {"reply": " \n"}, "USAGE", "The reply is empty.", id="no words",
         ),
         pytest.param(
-            story.READ, "COMPLETE", {"reply": "B"}, "ILLEGAL_MOVE", "Task {id} is COMPLETE and awaits no response.",
+            story.READ, "COMPLETE", {"reply": "B"}, "ILLEGAL_MOVE", "Task {id} is COMPLETE and is not waiting for a"
+                " response.",
             id="nothing is asked",
         ),
     ],
@@ -339,7 +340,7 @@ def test_no_page_of_a_chat_tells_its_reader_to_type_a_command(running: Web) -> N
     page = running.send(f"/tasks/{id}", f"/tasks/{id}/reply", reply="B", question_id=question)
     assert page.status == 303
     told = [running.get(path).text for path in ("/sessions/chat", "/sessions/chat/groups/chat", f"/tasks/{id}", "/")]
-    assert "this server goes on with it" in told[0]
+    assert "this server continues it" in told[0]
     assert not [command for command in ("orchestrator ", "/continue", "/approve", "/logs ", "--") for text in told
                 if command in re.sub(r"<!--.*?-->", "", text)]  # fmt: skip
 
@@ -353,7 +354,7 @@ def test_work_that_was_approved_goes_on_as_another_task(make: Make) -> None:
     id = story.run(web, "Write a report about the tests into notes.md", until="INCOMPLETE")
     (asked,) = re.findall(r'class="button" href="(/questions/[^"]+)"', web.get(f"/tasks/{id}").text)
     assert web.send(asked, asked, decision="continue").status == 303
-    (newer,) = re.findall(r'tried again as <a href="/tasks/([^"]+)"', web.get(f"/tasks/{id}").text)
+    (newer,) = re.findall(r'retried as <a href="/tasks/([^"]+)"', web.get(f"/tasks/{id}").text)
     story.wait(web, newer, "COMPLETE")
 
 
@@ -375,7 +376,7 @@ def test_what_ended_well_is_neither_cancelled_nor_tried_again(running: Web) -> N
 
 def test_a_person_begins_from_the_page(running: Web) -> None:
     page = running.get("/projects")
-    assert "No project is registered." in page.text
+    assert "No projects are registered." in page.text
     assert running.post("/projects", csrf=page.csrf, project_path=str(running.project), alias="portal").status == 303
     (place,) = [form for form in running.get("/projects").forms if form.endswith("/chat")]
     begun = running.post(place, csrf=page.csrf, content=story.READ)
@@ -407,7 +408,7 @@ def test_a_project_that_is_none_is_refused_and_its_form_stays_filled(
 def test_a_chat_that_says_nothing_is_refused_in_its_project(inside: Web) -> None:
     inside.service.add_project(str(inside.project), "portal")
     done = inside.send("/projects", "/projects/P4/chat", content=" ")
-    assert (done.status, "A chat needs something to say." in done.text) == (400, True)
+    assert (done.status, "The message is empty." in done.text) == (400, True)
     lost = inside.send("/projects", "/projects/P99/chat", content="my words")
     assert (lost.status, "my words</textarea>" in lost.text) == (404, True)
 

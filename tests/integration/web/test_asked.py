@@ -14,12 +14,12 @@ BODY = b'{"project_path": "/nowhere"}'
 GET = {
     "a name twice": ("/api/sessions?limit=1&limit=2", 400, "BAD_REQUEST", "The query names 'limit' more than once."),
     "events of no session": ("/api/events?session_id=nope", 404, "UNKNOWN_SESSION", "There is no session nope."),
-    "the interface itself": ("/api", 404, "NOT_FOUND", "There is nothing here."),
+    "the interface itself": ("/api", 404, "NOT_FOUND", "Nothing found at this address."),
 }
 POST = {
     "an unknown charset": ("application/json; charset=odd", BODY, "The charset is 'odd'; a body here is UTF-8."),
     "a form": ("text/plain", BODY, "The content type is 'text/plain'; a body here is application/json."),
-    "a list": ("application/json", b"[]", "body: This is no JSON object"),
+    "a list": ("application/json", b"[]", "body: This is not a JSON object"),
 }
 
 

@@ -51,7 +51,7 @@ def test_what_ended_while_it_was_to_be_stopped_is_told_so(web: Web) -> None:
     id = story.run(web, story.DANGEROUS)
     with pytest.raises(Refused) as caught:
         web.service.cancelled(id, "RUNNING")
-    said = f"Task {id} is AWAITING_RESPONSE; it could not be cancelled any more."
+    said = f"Task {id} is AWAITING_RESPONSE; it can no longer be cancelled."
     assert (caught.value.code, caught.value.message) == ("ILLEGAL_MOVE", said)
 
 

@@ -31,7 +31,7 @@ def test_the_cookie_is_for_this_server_and_no_script(web: Web) -> None:
 
 
 def test_an_ended_visit_is_told_exactly_how_to_go_on(web: Web) -> None:
-    assert "You are reading only" in web.get("/").text
+    assert "You can only read" in web.get("/").text
     web.come_in()
     web.service.add_project(str(web.project), "portal")
     csrf = web.get("/projects").csrf
@@ -39,13 +39,13 @@ def test_an_ended_visit_is_told_exactly_how_to_go_on(web: Web) -> None:
     web.access.leave(web.cookies[web.access.cookie])
     shown = web.get("/projects")
     assert shown.status == 200
-    for said in ("Your visit has ended", "restart", "newest one-time link", "Open that link in this browser"):
+    for said in ("You have been signed out", "restart", "newest one-time link", "Open that link in this browser"):
         assert said in shown.text
     sent = web.post("/projects/portal/chat", csrf=csrf, content="explain <this>")
-    assert (sent.status, "<h1>Your visit has ended</h1>" in sent.text) == (401, True)
+    assert (sent.status, "<h1>You have been signed out</h1>" in sent.text) == (401, True)
     assert "explain &lt;this&gt;</textarea>" in sent.text
     assert "newest one-time link" in sent.text
-    assert '<a href="/projects/portal/chat">Open its page again</a>' in sent.text
+    assert '<a href="/projects/portal/chat">Open the page again</a>' in sent.text
     assert web.get("/projects/portal/chat").headers["location"] == "/projects"
     assert web.rows("SELECT count(*) FROM runs") == [(0,)]
 
@@ -103,6 +103,6 @@ def test_whoever_leaves_reads_only(web: Web) -> None:
     web.come_in()
     kept = dict(web.cookies)
     assert web.send("/", "/leave").status == 303
-    assert "You are reading only" in web.get("/").text
+    assert "You can only read" in web.get("/").text
     web.cookies = kept
-    assert "Your visit has ended" in web.get("/").text
+    assert "You have been signed out" in web.get("/").text

@@ -36,7 +36,7 @@ def test_a_page_shows_some_files_and_entries_and_says_how_many_more(
     assert len(re.findall(r"<li><code>\w\.md</code>", shown)) == 2
     assert "And 2 more files." in shown
     assert shown.count('<li><div class="line">') == 3
-    assert f"{len(events) - 3} earlier entries are left out." in shown
+    assert f"{len(events) - 3} earlier entries are not shown." in shown
     assert f"<b>{events[-1]['kind'].replace('_', ' ')}</b>" in shown
     assert len(found["files"]) == 4  # type: ignore[arg-type]
 

@@ -48,7 +48,7 @@ def test_looking_at_every_page_changes_nothing(busy: Web) -> None:
 def test_nobody_sees_forms_before_they_come_in(busy: Web) -> None:
     shown = {place: busy.get(place) for place in places(busy)}
     assert {place: page.forms for place, page in shown.items() if page.forms} == {}
-    assert [place for place, page in shown.items() if "You are reading only" not in page.text] == []
+    assert [place for place, page in shown.items() if "You can only read" not in page.text] == []
     assert "one-time link" in shown["/"].text
     asked = [page.text for place, page in shown.items() if place.startswith("/questions")]
     assert ["how to come in" in text for text in asked] == [True] * len(asked)
@@ -70,7 +70,7 @@ def test_a_server_beyond_loopback_shows_nothing_before_somebody_comes_in(make: M
 
 
 def test_an_empty_inbox_is_kind(web: Web) -> None:
-    assert "Nothing waits for you." in web.get("/").text
+    assert "Nothing is waiting for you." in web.get("/").text
 
 
 def test_the_inbox_says_what_each_answer_will_do(web: Web) -> None:
@@ -143,11 +143,11 @@ def test_a_chat_shows_whom_it_awaits_and_what_stands_in_its_way(make: Make) -> N
     web.serve_runs()
     story.run(web, story.READ, "chat", "COMPLETE")
     quiet = web.get("/sessions/chat").text
-    assert ("Nobody is awaited, and nothing runs." in quiet, "Nothing was decided yet." in quiet) == (True, True)
+    assert ("Nothing is running, and nobody is expected to act." in quiet, "No decisions yet." in quiet) == (True, True)
     assert ("<svg" in quiet, '<span class="chip plain">idle</span>' in quiet) == (False, True)
     story.run(web, story.ASK, "chat")
     page = web.get("/sessions/chat").text
-    assert ("The chat awaits <b>a person</b>" in page, "Nobody is awaited" in page) == (True, False)
+    assert ("The chat is waiting for <b>a person</b>" in page, "Nothing is running" in page) == (True, False)
     blockers = page[page.index('id="blockers"') : page.index('id="decisions"')]
     assert ("Open blockers" in blockers, story.ASKS in blockers) == (True, True)
 
@@ -156,7 +156,7 @@ def test_a_chat_says_what_runs_and_what_waits_for_a_place(web: Web) -> None:
     web.service.add_project(str(web.project), "portal")
     for _ in range(2):
         web.service.chat("portal", story.READ, "queue")
-    assert "2 tasks wait for a place to be executed." in web.get("/sessions/queue").text
+    assert "2 tasks are waiting for a free worker." in web.get("/sessions/queue").text
 
 
 def test_a_cancelled_task_is_not_offered_to_be_tried_again(make: Make) -> None:
@@ -172,7 +172,7 @@ def test_a_cancelled_task_is_not_offered_to_be_tried_again(make: Make) -> None:
 def test_the_link_that_shows_a_page_anew_shows_the_same_of_it(web: Web) -> None:
     story.blocked(web)
     for place in ("/sessions?all=true", "/sessions/blocked?until=3", "/sessions"):
-        assert f'<a href="{place}">Show it anew</a>' in web.get(place).text
+        assert f'<a href="{place}">Reload it</a>' in web.get(place).text
     hostile = web.get('/sessions?all=true&x="><svg onload=alert(1)>').text
     assert "<svg" not in hostile
 
@@ -195,7 +195,7 @@ def test_ended_sessions_are_in_the_list_of_all(make: Make) -> None:
     web.call("session end", id="gone", reason="done with it", by="project_manager")
     assert "gone" not in web.get("/sessions").text
     assert "gone" in web.get("/sessions?all=true").text
-    assert "No verdict was recorded." in web.get("/sessions/gone/verdict").text
+    assert "No verdict recorded." in web.get("/sessions/gone/verdict").text
 
 
 def test_sessions_are_listed_page_by_page(web: Web) -> None:

@@ -53,7 +53,7 @@ def test_a_passphrase_is_asked_for_and_needed(web: Web) -> None:
     for typed in ({}, {"passphrase": ""}, {"passphrase": "wrong one"}):
         refused = web.post(path, person="user", **typed)
         assert (refused.status, web.cookies) == (401, {})
-        assert "the passphrase is wrong. The link is still good." in refused.text
+        assert "the passphrase is wrong. The link still works." in refused.text
         assert "wrong one" not in refused.text
     assert web.post(path, person="user", passphrase=SECRET).status == 303
     story.clarification(web)

@@ -85,7 +85,7 @@ def test_statuses_of_a_role_that_reports_nothing_are_a_difference(
 
 @pytest.mark.parametrize("nobody", ["boss", "validator"])
 def test_a_manager_without_file_is_named(nobody: str, agreeing: Files, workflow: model.Workflow) -> None:
-    expected = ("A104", "agents/developer.md", f"developer reports to {nobody}, for which there is no agent file")
+    expected = ("A104", "agents/developer.md", f"developer reports to {nobody}, which has no agent file")
     assert told(agents.check(change(agreeing, "developer", reports_to=nobody), workflow)) == [expected]
 
 

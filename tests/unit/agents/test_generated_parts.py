@@ -117,7 +117,7 @@ def test_a_text_without_parts_stays_as_it_is(workflow: model.Workflow) -> None:
             "the generated part blocked is not closed",
             id="before the next",
         ),
-        pytest.param(FILE.format("weather"), "there is no generated part named weather", id="unknown name"),
+        pytest.param(FILE.format("weather"), "unknown generated part weather", id="unknown name"),
     ],
 )
 def test_a_part_that_cannot_be_written_is_refused(text: str, message: str, workflow: model.Workflow) -> None:

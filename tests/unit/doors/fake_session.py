@@ -139,7 +139,7 @@ class FakeSession:
 
     def model(self, name: str | None) -> Row:
         if name == "":
-            raise Refused("E104", "The name of the model is blank.", "/model NAME")
+            raise Refused("E104", "The model name is blank.", "/model NAME")
         return {"provider": "claude-code", "model": name}
 
     def keys(self) -> dict[str, str]:

@@ -15,7 +15,8 @@ NEXT = ["orchestrator drive S1", "orchestrator handoff A", "orchestrator route d
     ("outcome", "lines"),
     [
         pytest.param("work_remains", ["Work remains after 1 turn", "Next: orchestrator drive S1"], id="driven on"),
-        pytest.param("person", ["A person is awaited after 1 turn", *(f"Next: {each}" for each in NEXT)], id="by hand"),
+        pytest.param("person", ["Waiting for a person after 1 turn", *(f"Next: {each}" for each in NEXT)], id="by"
+            " hand"),
         pytest.param("stalled", ["Stalled after 1 turn: why", *(f"Next: {each}" for each in NEXT)], id="with a reason"),
     ],
 )
@@ -27,7 +28,7 @@ def test_an_end_is_said_once_with_what_goes_on(outcome: str, lines: list[str]) -
 def test_what_was_removed_and_what_stays_is_a_line_each() -> None:
     answer = {"removed": ["o/S1/A"], "kept": ["o/S1/B"], "in_use": ["o/S1/C"]}
     assert drive.cleaned(answer).splitlines() == [
-        "removed o/S1/A", "kept o/S1/B: not merged into the branch that is checked out",
-        "kept o/S1/C: a turn of the session is under way",
+        "removed o/S1/A", "kept o/S1/B: not merged into the checked-out branch",
+        "kept o/S1/C: a turn of the session is in progress",
     ]  # fmt: skip
-    assert drive.cleaned({"removed": [], "kept": [], "in_use": []}) == "Nothing is left to remove."
+    assert drive.cleaned({"removed": [], "kept": [], "in_use": []}) == "Nothing left to remove."

@@ -130,7 +130,7 @@ def test_arguments_are_translated(caller: Caller, tool: str, given: dict[str, An
         pytest.param("route", {"zzzzzz": "x"}, "route has no argument 'zzzzzz'.", id="far"),
         pytest.param("route", {"group_id": "A"}, "route needs status.", id="missing"),
         pytest.param("update_task_status", {}, "update_task_status needs id, status.", id="all missing"),
-        pytest.param("get_group", {"id": "A", "group_id": "B"}, "get_group is given id twice.", id="two names"),
+        pytest.param("get_group", {"id": "A", "group_id": "B"}, "get_group was given id twice.", id="two names"),
         pytest.param("report_completed", {"status": "done"}, "report_completed has no argument 'status'", id="fixed"),
         pytest.param("route", {"status": "x", "by": "user"}, "route takes no by: who acts is fixed", id="by"),
         pytest.param("get_status", {"agent_id": "x"}, "get_status takes no agent_id", id="actor of a reading tool"),
@@ -161,12 +161,13 @@ DB = "/home/a b/project/.orchestrator/orchestrator.db"
             "The database has schema version 9, newer than this program's version 6.", id="too new",
         ),
         pytest.param(
-            f"The folder of {DB} is read-only and {DB}-wal holds steps.", "run as another",
-            "The folder of the database is read-only and the database-wal holds steps.", id="beside it",
+            f"The folder of {DB} is read-only, but {DB}-wal holds steps.", "run as another",
+            "The folder of the database is read-only, but the database-wal holds steps.", id="beside it",
         ),
         pytest.param(
-            "The installation lacks agents at /usr/lib/python3/site-packages/orchestrator/_data/agents.", "install",
-            "The installation lacks agents at its place.", id="elsewhere",
+            "The installation is incomplete: agents is missing at"
+            " /usr/lib/python3/site-packages/orchestrator/_data/agents.", "install",
+            "The installation is incomplete: agents is missing at its place.", id="elsewhere",
         ),
         pytest.param("There is no room and/or no right.", "free it", "There is no room and/or no right.", id="no path"),
     ],
@@ -264,7 +265,7 @@ def test_an_object_may_come_as_its_json(caller: Caller, name: str) -> None:
         pytest.param("[1]", "not text '[1]'", id="JSON of a list"),
         pytest.param(["a"], "not a list", id="list"),
         pytest.param(3, "not a number", id="number"),
-        pytest.param('{"a": 1, "a": 2}', "and the text of details has a key twice: $.a", id="key twice"),
+        pytest.param('{"a": 1, "a": 2}', "and the text of details has a duplicate key: $.a", id="key twice"),
     ],
 )
 def test_what_is_no_object_is_told_the_form_that_is_wanted(caller: Caller, value: Any, why: str) -> None:

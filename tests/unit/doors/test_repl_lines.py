@@ -58,8 +58,8 @@ def test_a_blank_line_means_nothing(line: bytes) -> None:
         pytest.param(b"/foo", "There is no command '/foo'.", "/help", id="nothing near"),
         pytest.param(b"/", "There is no command '/'.", "/help", id="the slash alone"),
         pytest.param(b"// note", "There is no command '//'.", "/help", id="two slashes"),
-        pytest.param(b"caf\xe9", "Line 7 is not UTF-8: byte 0xe9 at offset 3.", "Write it as UTF-8", id="Latin-1"),
-        pytest.param("hé".encode("utf-16"), "Line 7 is not UTF-8: byte 0xff at offset 0.", "Write it as UTF-8",
+        pytest.param(b"caf\xe9", "Line 7 is not UTF-8: byte 0xe9 at offset 3.", "Send it as UTF-8", id="Latin-1"),
+        pytest.param("hé".encode("utf-16"), "Line 7 is not UTF-8: byte 0xff at offset 0.", "Send it as UTF-8",
                      id="UTF-16"),
         pytest.param(b"a\0b", "Line 7 holds a NUL character.", "Leave it out", id="NUL"),
         pytest.param(b"x" * (parsing.LINE_LIMIT + 1), "Line 7 has more than 1048576 bytes.",
@@ -141,7 +141,7 @@ def test_a_response_may_name_its_task(rest: str, meant: tuple[str | None, str]) 
 
 @pytest.mark.parametrize("rest", ["", "task-17"], ids=["nothing", "an id alone"])
 def test_a_response_needs_a_text(rest: str) -> None:
-    with pytest.raises(UsageError, match="needs more"):
+    with pytest.raises(UsageError, match="needs an argument"):
         parsing.response(rest)
 
 

@@ -231,13 +231,13 @@ def test_nothing_that_is_stored_moves_the_cursor(play: Play) -> None:
         pytest.param("/keys", "OPENAI_API_KEY: SET\nANTHROPIC_API_KEY: NOT SET\n", id="keys"),
         pytest.param("/provider openai", "Provider: openai\nModel:    -\n", id="provider"),
         pytest.param("/model gpt-9", "Provider: claude-code\nModel:    gpt-9\n", id="model"),
-        pytest.param("/tasks", "No task in this session.\n", id="no tasks"),
-        pytest.param("/logs", "No task in this session.\n", id="no logs"),
-        pytest.param("/logs --tree", "No task in this session.\n", id="no tree"),
-        pytest.param("/logs --full", "No task in this session.\n", id="no logs in full"),
+        pytest.param("/tasks", "No tasks in this session.\n", id="no tasks"),
+        pytest.param("/logs", "No tasks in this session.\n", id="no logs"),
+        pytest.param("/logs --tree", "No tasks in this session.\n", id="no tree"),
+        pytest.param("/logs --full", "No tasks in this session.\n", id="no logs in full"),
         pytest.param("/logs --json", "[]\n", id="no logs as JSON"),
         pytest.param("/tsks", "ERROR: There is no command '/tsks'. Did you mean /tasks?\nHINT: /tasks\n", id="a slip"),
-        pytest.param('/model ""', "ERROR: E104 The name of the model is blank.\nHINT: /model NAME\n", id="a refusal"),
+        pytest.param('/model ""', "ERROR: E104 The model name is blank.\nHINT: /model NAME\n", id="a refusal"),
     ],
 )
 def test_a_command_answers(line: str, shown: str, play: Play) -> None:
@@ -249,12 +249,12 @@ def test_without_a_project_there_is_help_init_and_exit(play: Play) -> None:
     session = FakeSession()
     lines = ("do it", "/tasks", "/help", "/init", "/tasks", "/exit")
     code, out = play(session, *lines, interactive=True, is_project=False)
-    refused = "ERROR: E101 This folder is no project yet, or not a whole one.\nHINT: /init sets it up\n"
+    refused = "ERROR: E101 This folder is not a project yet, or an incomplete one.\nHINT: /init sets it up\n"
     assert (code, out.startswith(refused * 2), session.calls) == (1, True, ["init", "close"])
     listed = [line.split()[0] for line in out.splitlines() if line.startswith("/")]
     assert listed == ["/help", "/init", "/exit"]
-    assert ("There is no task before /init" in out, "Any other text is a task" in out) == (True, False)
-    assert out.endswith("The project /projects/one is set up: .claude\nNo task in this session.\n")
+    assert ("No tasks before /init" in out, "Any other text is a task" in out) == (True, False)
+    assert out.endswith("The project /projects/one is set up: .claude\nNo tasks in this session.\n")
 
 
 def test_an_answer_is_one_object_where_json_is_asked_for(play: Play) -> None:

@@ -7,8 +7,8 @@ import pytest
 from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
 from orchestrator.doors.cli.repl import speaking
 
-SCRIPT = "a script begins with --human-token-file FILE"
-AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at a terminal of your own"
+SCRIPT = "a script starts with --human-token-file FILE"
+AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at your own terminal"
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,11 @@ AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at a te
     [
         pytest.param(
             Credential(TERMINAL, fault="code"), "/respond", "blue", None,
-            "Type /respond blue again, and then what is asked for", id="the code was not typed",
+            "Type /respond blue again, then what it asks for", id="the code was not typed",
         ),
         pytest.param(
             Credential(TERMINAL, fault="code"), "/approve", "", "task-7",
-            "Type /approve again, and then what is asked for", id="a command alone",
+            "Type /approve again, then what it asks for", id="a command alone",
         ),
         pytest.param(
             Credential(TERMINAL, fault="no_terminal"), "/approve", "", "task-7", f"{AGAIN}; {SCRIPT}", id="a script",
@@ -30,11 +30,11 @@ AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at a te
         ),
         pytest.param(
             Credential(TERMINAL, fault="executor"), "/respond", "blue", None,
-            f"orchestrator inbox says how it is answered, at a terminal of your own; {SCRIPT}", id="an answer",
+            f"orchestrator inbox shows how to answer it, at your own terminal; {SCRIPT}", id="an answer",
         ),
         pytest.param(
             Credential(TOKEN), "/approve", "", "task-7",
-            "orchestrator human enrol gives a token that is in force; then /exit, and begin with --human-token-file"
+            "orchestrator human enrol creates a valid token; then /exit, and start with --human-token-file"
             " FILE", id="a token that is in force no more",
         ),
     ],

@@ -61,7 +61,7 @@ def test_of_a_project_that_is_there_is_not_said_that_it_is_not(tmp_path: Path, m
         (tmp_path / ".claude").write_text("")
     with pytest.raises(Refused) as caught:
         project.check(tmp_path)
-    told = "… has no .claude folder." if made is None else "… is no folder."
+    told = "… has no .claude folder." if made is None else "… is not a folder."
     assert failures.told(caught.value) == (400, "E101", told)
 
 

@@ -16,9 +16,9 @@ ROOTS = ("/srv/shop", "/srv/my shop", "/srv/it's, then /continue x", "/srv/a\nb"
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        (advice.by_a_server, "run task-7 is queued again: this server goes on with it. Next."),
+        (advice.by_a_server, "run task-7 is queued again: this server continues it. Next."),
         (advice.by_hand,
-         "run task-7 is queued again: it is gone on with at the command line, where it was begun. Next."),
+         "run task-7 is queued again: it continues on the command line, where it was started. Next."),
     ],
     ids=["a server", "by hand"],
 )  # fmt: skip

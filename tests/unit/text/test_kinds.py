@@ -75,7 +75,7 @@ def test_a_check_of_the_database_says_a_thing_once() -> None:
         "  try: mend it",
         "error VIEW_MISSING: The trigger x is missing.",
         "  try: mend it",
-        "Something is wrong.",
+        "Problems found.",
     ]
 
 
@@ -88,7 +88,7 @@ def test_damage_that_sqlite_tells_of_in_many_lines_is_cut_and_has_lines() -> Non
         "  page 3",
         "  and 16 more lines: repeat with --json",
         "  try: mend it",
-        "Something is wrong.",
+        "Problems found.",
     ]
 
 

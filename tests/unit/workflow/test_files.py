@@ -62,7 +62,7 @@ def test_a_duplicate_names_both_lines() -> None:
     (problem,) = (p for p in report_on(SMALL / "role_twice.json").problems if p.id == "W105")
     assert (problem.line, problem.message) == (
         30,
-        'The key "developer" stands twice in one object: on line 19 and on line 30.',
+        'The key "developer" appears twice in one object: on line 19 and on line 30.',
     )
 
 

@@ -75,11 +75,11 @@ def test_lines_and_paths() -> None:
         ('{"a" 1}', "Not JSON: a colon is expected (line 1, column 6).", 1),
         ('{"a": 1 "b": 2}', "Not JSON: a comma or a closing brace is expected (line 1, column 9).", 1),
         ("[1 2]", "Not JSON: a comma or a closing bracket is expected (line 1, column 4).", 1),
-        ('{\n"a": yes}', "Not JSON: yes is no JSON value (line 2, column 6).", 2),
+        ('{\n"a": yes}', "Not JSON: yes is not a JSON value (line 2, column 6).", 2),
         ('{"a": }', "Not JSON: a value is expected (line 1, column 7).", 1),
         ('{"a":', "Not JSON: the file ends too early (line 1, column 6).", 1),
         ('{"a": 1', "Not JSON: the file ends too early (line 1, column 8).", 1),
-        ("{} {}", "Not JSON: something follows the end of the JSON value (line 1, column 4).", 1),
+        ("{} {}", "Not JSON: there is text after the end of the JSON value (line 1, column 4).", 1),
     ],
 )
 def test_messages_say_what_was_expected_and_where(text: str, message: str, line: int) -> None:

@@ -148,7 +148,7 @@ def _separated(logs: list[list[str]]) -> list[str]:
 
 def _approve(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/approve", rest)
-    return _went_on(run_answers.approve(session), "It is approved.")
+    return _went_on(run_answers.approve(session), "Approved.")
 
 
 def _respond(session: RunSession, rest: str) -> Answer:
@@ -157,7 +157,7 @@ def _respond(session: RunSession, rest: str) -> Answer:
 
 
 def _continue(session: RunSession, rest: str) -> Answer:
-    return _went_on(run_answers.proceed(session, parsing.one_id("/continue", rest)), "It goes on.")
+    return _went_on(run_answers.proceed(session, parsing.one_id("/continue", rest)), "Continuing.")
 
 
 def _went_on(found: Row, words: str) -> Answer:

@@ -101,7 +101,7 @@ def _explained(problem: Exception, session: RunSession) -> OrchestratorError:
 def reported(closed: Mapping[str, Any]) -> list[str]:
     """What is said last: sessions that were left unfinished, that nothing was asked, and where the final report is."""
     lines = [
-        f"Left behind: session {each['session_id']} is {each['overall_status']}. Report: {each['report_path']}"
+        f"Left open: session {each['session_id']} is {each['overall_status']}. Report: {each['report_path']}"
         for each in closed.get("left_behind") or ()
     ]
     if closed.get("report_path"):

@@ -23,22 +23,23 @@ _CLOCKS = {"executor_timeout": 60_000, "progress_timeout": 30_000}
 _LONGEST_MS = 24 * 3600 * 1000
 
 FLAGS = (
-    option("project", "The project's folder; the current one where --project-mode cwd is given.", metavar="PATH"),
+    option("project", "The project folder (default: the current one with --project-mode cwd).", metavar="PATH"),
     option(
-        "project_mode", "Where tasks work: in a temporary folder, which is volatile (temp; where no project is named),"
-        " in --project-root (fixed), or in the current folder (cwd).", choices=("temp", "fixed", "cwd"),
+        "project_mode", "Where tasks work: in a temporary folder that may be deleted afterwards (temp; the default"
+        " without a project), in --project-root (fixed), or in the current folder (cwd).",
+        choices=("temp", "fixed", "cwd"),
     ),
     option("project_root", "The folder of a fixed project; it must exist and is never deleted.", metavar="PATH"),
     flag(
-        "print_project_path", "Print PROJECT_PATH=PATH as the first line; with --json the first object names it as"
-        " project.",
+        "print_project_path", "Print PROJECT_PATH=PATH as the first line; with --json, the first object holds it as"
+            " project.",
     ),
     flag("non_interactive", "Never prompt (the default when stdin is not a terminal)."),
     option("executor", "The executor, such as command:PATH (default: the provider's own).", metavar="NAME"),
-    option("executor_timeout", "Timeout of an executor, in milliseconds (default: 60000).", kind=INTEGER, metavar="MS"),
-    option("progress_timeout", "Maximum silence, in milliseconds (default: 30000).", kind=INTEGER, metavar="MS"),
+    option("executor_timeout", "Timeout of the executor in milliseconds (default: 60000).", kind=INTEGER, metavar="MS"),
+    option("progress_timeout", "Maximum milliseconds without output (default: 30000).", kind=INTEGER, metavar="MS"),
     option("provider", "claude-code (default), codex, openai or anthropic.", metavar="NAME"),
-    option("model", "The model; its name is passed on as it is.", metavar="NAME"),
+    option("model", "The model; its name is passed on unchanged.", metavar="NAME"),
 )  # fmt: skip
 
 
@@ -94,7 +95,8 @@ def named_project(given: Given, interrupts: Interrupts) -> str | None:
     if is_named or asks_nobody or not bootstrap.is_in_repository():
         project: str | None = wanted.get("project")
         return project
-    sys.stderr.write(visible(f"No project was named. Work here, in {os.getcwd()}? (y/N: in a temporary folder) "))
+    sys.stderr.write(visible(f"No project was named. Work here, in {os.getcwd()}? (y/N; N works in a temporary"
+        f" folder) "))
     sys.stderr.flush()
     with interrupts.breaking_in():
         answer = Stream(sys.stdin.buffer).read() or b""

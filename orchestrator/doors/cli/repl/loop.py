@@ -24,7 +24,7 @@ from orchestrator.errors import OrchestratorError, Refused
 HELP = "/help"
 LINE = "line"
 """What a line is called that is no order."""
-AGAIN = "Nothing is under way. Ctrl-C again, Ctrl-D or /exit leaves."
+AGAIN = "Nothing is running. Press Ctrl-C again, Ctrl-D or type /exit to leave."
 
 
 class Worker:
@@ -177,7 +177,7 @@ class Loop:
             Refused: E101, anything else.
         """
         if name not in parsing.WITHOUT_PROJECT:
-            raise Refused("E101", "This folder is no project yet, or not a whole one.", "/init sets it up")
+            raise Refused("E101", "This folder is not a project yet, or an incomplete one.", "/init sets it up")
         if name == HELP:
             self._worker.take_up(name, commands.helped(parsing.WITHOUT_PROJECT))
         else:

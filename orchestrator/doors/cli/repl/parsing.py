@@ -33,19 +33,19 @@ class Usage(NamedTuple):
 
 COMMANDS: dict[str, Usage] = {
     "/help": Usage("/help", "Show this list."),
-    "/init": Usage("/init", "Set the project up: .claude with all that belongs to it. Overwrites nothing."),
+    "/init": Usage("/init", "Set up the project: .claude and its contents. Overwrites nothing."),
     "/start": Usage("/start", "Start a new session."),
-    "/status": Usage("/status", "Show the session, its tasks by state, and what is asked."),
+    "/status": Usage("/status", "Show the session, its tasks by state, and open questions."),
     "/tasks": Usage("/tasks", "List the tasks of the session."),
-    "/logs": Usage("/logs [ID] [--full] [--tree] [--json]", "List the logs, or show one; ID is either id of a task."),
-    "/approve": Usage("/approve", "Allow unfinished work to go on."),
-    "/respond": Usage("/respond [ID] TEXT", "Answer what a task asks; it is then executed again."),
-    "/provider": Usage("/provider [NAME]", "Show or choose who executes: claude-code, codex, openai, anthropic."),
+    "/logs": Usage("/logs [ID] [--full] [--tree] [--json]", "List the logs, or show the one of a task."),
+    "/approve": Usage("/approve", "Allow unfinished work to continue."),
+    "/respond": Usage("/respond [ID] TEXT", "Answer a task's question; the task then runs again."),
+    "/provider": Usage("/provider [NAME]", "Show or choose the executor: claude-code, codex, openai, anthropic."),
     "/models": Usage("/models", "Show the chosen model."),
-    "/model": Usage("/model NAME", "Choose the model; its name is passed on as it is."),
-    "/keys": Usage("/keys", "Say which keys are set; never what they are."),
-    "/continue": Usage("/continue ID", "Go on with an unfinished task that was approved."),
-    "/exit": Usage("/exit", "End; the exit code tells how the tasks ended."),
+    "/model": Usage("/model NAME", "Choose the model; its name is passed on unchanged."),
+    "/keys": Usage("/keys", "List which keys are set, never their values."),
+    "/continue": Usage("/continue ID", "Resume an unfinished task that was approved."),
+    "/exit": Usage("/exit", "Exit; the exit code says how the tasks ended."),
 }
 WITHOUT_PROJECT = ("/help", "/init", "/exit")
 """What there is where the folder is no project yet."""
@@ -88,7 +88,7 @@ def decoded(data: bytes, number: int) -> str:
         text = data.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         place = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise _invalid(f"Line {number} is not UTF-8: {place}", "Write it as UTF-8") from None
+        raise _invalid(f"Line {number} is not UTF-8: {place}", "Send it as UTF-8") from None
     if "\0" in text:
         raise _invalid(f"Line {number} holds a NUL character", "Leave it out")
     return text.strip()
@@ -131,7 +131,7 @@ def nothing(name: str, rest: str) -> None:
         UsageError: USAGE.
     """
     if rest:
-        raise _usage(name, f"{name} takes nothing, not {names.shown(rest)}.")
+        raise _usage(name, f"{name} takes no arguments, not {names.shown(rest)}.")
 
 
 def one_id(name: str, rest: str) -> str:
@@ -168,7 +168,7 @@ def required(name: str, rest: str) -> str:
         UsageError: USAGE.
     """
     if not rest:
-        raise _usage(name, f"{name} needs more: {COMMANDS[name].form}.")
+        raise _usage(name, f"{name} needs an argument: {COMMANDS[name].form}.")
     return rest
 
 

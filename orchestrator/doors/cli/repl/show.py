@@ -23,15 +23,15 @@ PROMPT_SHOWN = 60
 """Characters of a task's text in lists."""
 FILES_SHOWN = 10
 EARLIER_SHOWN = 10
-NO_TASK = "No task in this session."
+NO_TASK = "No tasks in this session."
 
 
 def help_lines(names: Sequence[str]) -> list[str]:
     """The commands, and what else may be written."""
     rows = [(parsing.COMMANDS[name].form, parsing.COMMANDS[name].text) for name in names]
-    last = "Any other text is a task, also where it looks like a comment."
+    last = "Any other text is a task, even if it looks like a comment."
     if tuple(names) == parsing.WITHOUT_PROJECT:
-        last = "There is no task before /init: this folder is no project yet."
+        last = "No tasks before /init: this folder is not a project yet."
     return [*layout.table(("COMMAND", ""), rows), last]
 
 

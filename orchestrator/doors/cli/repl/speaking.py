@@ -69,14 +69,14 @@ def advice(proof: Credential, name: str, rest: str, run: str | None, root: str) 
         root: the project's folder.
     """
     if proof.fault in _AGAIN:
-        return f"Type {f'{name} {rest}'.strip()} again, and then what is asked for"
+        return f"Type {f'{name} {rest}'.strip()} again, then what it asks for"
     if proof.channel == TOKEN:
-        gives = "{} gives a token that is in force; then /exit, and begin with {}"
+        gives = "{} creates a valid token; then /exit, and start with {}"
         return sentence(gives, suggest("human enrol"), _FLAG)
-    where = sentence("{} says how it is answered", suggest("inbox"))
+    where = sentence("{} shows how to answer it", suggest("inbox"))
     if run is not None and name != "/respond":
         where = sentence("{}, and there /continue {}", suggest("repl", project=root), run)
-    return sentence("{}, at a terminal of your own; a script begins with {}", where, _FLAG)
+    return sentence("{}, at your own terminal; a script starts with {}", where, _FLAG)
 
 
 @contextlib.contextmanager

@@ -142,7 +142,7 @@ def query(answer: Answer) -> list[str]:
     lines = layout.table(headers, (list(_cells(row)) for row in rows))
     if answer["has_more"]:
         more = "is more than this row" if len(rows) == 1 else f"are more than these {len(rows)} rows"
-        return [*lines, "", f"There {more}: repeat with a larger --limit, or narrow the SQL"]
+        return [*lines, "", f"There {more}: repeat with a larger --limit, or narrow the query"]
     return lines if rows else [*lines, "No rows."]
 
 

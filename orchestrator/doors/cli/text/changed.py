@@ -27,7 +27,7 @@ def _rules(answer: Answer) -> list[str]:
     lines += [f"Changed: {each}" for each in answer.get("changes") or ()]
     lines += [f"Confirmed: {each}" for each in answer.get("confirmed") or ()]
     if answer.get("confirmed") == []:
-        lines.append("No change of rules waits for a confirmation.")
+        lines.append("No rule changes are waiting for confirmation.")
     return [visible(line) for line in lines]
 
 
@@ -37,7 +37,8 @@ def group(answer: Answer) -> list[str]:
     waits = f", awaits {_awaited(row)}" if row["status"] == "in_progress" else ""
     line = f"Group {row['id']} of {row['session_id']} is {row['status']}{waits}{repeated(answer)}."
     waiting = [f"{each['group_id']} ({each['status']})" for each in answer.get("dependents") or ()]
-    return [visible(line), *([visible(f"On it depend: {', '.join(waiting)}.")] if waiting else []), *followed(answer)]
+    dependents = [visible(f"Groups that depend on it: {', '.join(waiting)}.")] if waiting else []
+    return [visible(line), *dependents, *followed(answer)]
 
 
 def agent(answer: Answer) -> list[str]:

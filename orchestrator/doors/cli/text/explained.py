@@ -27,7 +27,7 @@ def why(answer: Answer) -> list[str]:
     told = output.worded(
         suggest("audit timeline", session_id=answer["session_id"], group_id=answer["group_id"])
     )
-    return lines + layout.section("All that happened to it", [told])
+    return lines + layout.section("History", [told])
 
 
 def _change(row: Answer) -> str:

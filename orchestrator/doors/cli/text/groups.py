@@ -61,12 +61,12 @@ def _resume(point: Answer | None) -> str | None:
 
 def _verdict(row: Answer) -> str:
     if row["grandfathered"]:
-        return "none here: it was completed before it was imported"
+        return "none here: completed before the import"
     if row["pm_path"]:
         return "valid: the project manager's acknowledgement"
     if row["path_valid"]:
         return "valid"
-    return "waits for the project manager's confirmation" if row["awaiting_confirmation"] else "not valid"
+    return "waiting for the project manager's confirmation" if row["awaiting_confirmation"] else "not valid"
 
 
 def path(parts: list[Answer]) -> list[str]:
@@ -116,9 +116,9 @@ def peer(answer: Answer) -> list[str]:
     for session in answer["sessions"]:
         lines += layout.section(f"Session {visible(session['id'])}: {session['status']}", _session(session))
     findings = [_finding(each) for each in answer["findings"]]
-    lines += layout.section("Findings (read from texts of the peer; they prove nothing)", findings)
+    lines += layout.section("Findings (from the other tool's texts; no proof)", findings)
     lines += layout.section("Renamed", [_renamed(each) for each in answer["renamed"]])
-    return lines + layout.section("Tables of the file", _tables(answer["tables"]))
+    return lines + layout.section("Tables in the file", _tables(answer["tables"]))
 
 
 def _session(row: Answer) -> list[str]:

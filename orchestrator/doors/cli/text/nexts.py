@@ -40,12 +40,12 @@ def _postflight(answer: Answer) -> list[str]:
         lines += layout.section("Open turns", [visible(f"{_who(each)}: {each['handoff']}") for each in answer["turns"]])
     for each in answer["resume"]:
         if each["command"] is None:
-            lines.append(visible(f"Under way: {_who(each)}: {standing.started(each['start'])}"))
+            lines.append(visible(f"In progress: {_who(each)}: {standing.started(each['start'])}"))
             continue
         lines += [visible(f"Start {_who(each)}:")] if each["agent"] else []
         lines.append(visible(f"Run {each['command']} to resume{_phase(each)}"))
     if answer["validate"]:
-        lines.append(visible(f"Nobody to start: the validator is awaited. Run {answer['validate']['command']}"))
+        lines.append(visible(f"Nobody to start: waiting for the validator. Run {answer['validate']['command']}"))
     lines += layout.section("Stuck", [line for each in answer["stuck"] for line in standing.stuck(each)])
     return lines or [visible(_nothing(answer))]
 
@@ -83,6 +83,6 @@ def claim(answer: Answer) -> list[str]:
         return [visible(f"{first}; nobody has claimed it.")]
     lines = [visible(f"{first}, claimed by {held['holder']} {screen.until(held['until'])}.")]
     if answer.get("taken_over_from"):
-        lines.append(visible(f"It was taken over from {answer['taken_over_from']}."))
+        lines.append(visible(f"Taken over from {answer['taken_over_from']}."))
     # Not "Token: ...", which is masked as a secret; it is none, only the claim's name.
-    return [*lines, visible(f"The claim is called {held['token']}: --claim-token {held['token']}")]
+    return [*lines, visible(f"Claim token: {held['token']} (pass it as --claim-token)")]

@@ -27,8 +27,8 @@ def enrolled(answer: Answer) -> list[str]:
     if "token" not in answer:
         return [f"{line}; from now on every act reserved for a person needs a passphrase or SSH key."]
     return [
-        f"{line}; any older token of theirs is void.",
-        "The token, shown this once (keep it in a file that only you can read):",
+        f"{line}; older tokens of this person no longer work.",
+        "The token, shown only once (keep it in a file that only you can read):",
         visible(answer["token"]),
     ]
 
@@ -36,16 +36,16 @@ def enrolled(answer: Answer) -> list[str]:
 def removed(answer: Answer) -> list[str]:
     """The answer of `human remove`."""
     row = answer["removed"]
-    return [f"The {_KINDS[row['kind']]} {visible(row['id'])} of {visible(row['agent_id'])} is removed."]
+    return [f"The {_KINDS[row['kind']]} {visible(row['id'])} of {visible(row['agent_id'])} was removed."]
 
 
 def reset(answer: Answer) -> list[str]:
     """The answer of `human reset`."""
     row = answer["reset"]
     return [
-        f"Reset {visible(row['id'])}: from {visible(row['counts_from'])} on nothing is enrolled for"
+        f"Reset {visible(row['id'])}: from {visible(row['counts_from'])} on, nothing is enrolled for"
         f" {visible(row['agent_id'])} any more. Then: {_enrol()}",
-        f"To stop it before: {_remove(row)}",
+        f"To cancel it before then: {_remove(row)}",
     ]
 
 
@@ -77,6 +77,6 @@ def listed(answer: Answer) -> list[str]:
     for each in answer["pending_resets"]:
         lines.append(
             f"Reset {visible(each['id'])} of {visible(each['agent_id'])} counts from {visible(each['counts_from'])};"
-            f" to stop it: {_remove(each)}"
+            f" to cancel it: {_remove(each)}"
         )
     return [*lines, _NEEDS[answer["needs"]].format(enrol=_enrol())]

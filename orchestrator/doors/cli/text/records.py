@@ -26,7 +26,7 @@ def export(answer: dict[str, Any]) -> list[str]:
 def hidden(masked: int) -> Iterator[str]:
     """How many events were masked, and what that means."""
     if masked:
-        yield f"Masked events: {masked}; only an export with --unmasked can be imported, and it holds their secrets"
+        yield f"Masked events: {masked}; only an export with --unmasked can be imported, and that contains the secrets"
 
 
 def evidence(answer: dict[str, Any]) -> Iterator[str]:
@@ -34,4 +34,4 @@ def evidence(answer: dict[str, Any]) -> Iterator[str]:
     if answer["files"]:
         yield f"Files of evidence: {answer['files']}"
     for each in answer["absent"]:
-        yield shapes.visible(f"Not in it: {each['path']} of {each['of']}: {each['why']}")
+        yield shapes.visible(f"Not included: {each['path']} of {each['of']}: {each['why']}")

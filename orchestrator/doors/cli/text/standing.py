@@ -17,8 +17,8 @@ _STATES = {
     "running": "running",
     "paused": "paused",
     "ended": "ended",
-    "person_awaited": "a person is awaited",
-    "stalled": "STALLED: nobody is awaited",
+    "person_awaited": "waiting for a person",
+    "stalled": "STALLED: nobody to wait for",
 }
 
 
@@ -28,11 +28,12 @@ def status(answer: Answer) -> list[str]:
         return _overview(answer["sessions"])
     lines = _head(answer)
     lines += layout.section("Groups", _groups(answer.get("groups", [])))
-    lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
-    lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
+    lines += layout.section("In progress", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
+    questions = [line for each in answer["questions"] for line in _question(each)]
+    lines += layout.section("Questions for a person", questions)
     lines += layout.section("Stuck", [line for each in answer["stuck"] for line in stuck(each)] or _causes(answer))
     waiting = [line for each in answer.get("pending_approval", ()) for line in _unapproved(each)]
-    lines += layout.section("Commands from reports that wait for a person (pending_approval)", waiting)
+    lines += layout.section("Commands from reports waiting for a person (pending_approval)", waiting)
     shown = _shown(answer)
     return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in shown])
 

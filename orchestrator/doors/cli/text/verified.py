@@ -20,7 +20,7 @@ def verified(answer: Answer) -> list[str]:
     lines += layout.section("Findings", [line for alike in kinds for line in _findings(alike)])
     if answer["has_more"]:
         listed = len(answer["findings"])
-        lines += ["", f"{listed} of {answer['total']} are listed: repeat with --limit {answer['total']}"]
+        lines += ["", f"{listed} of {answer['total']} listed: repeat with --limit {answer['total']}"]
         lines += layout.section("Counts", layout.table(("CODE", "FINDINGS"), sorted(answer["counts"].items())))
     return lines + layout.section("Notes", [visible(each["message"]) for each in answer["notes"]])
 
@@ -30,7 +30,7 @@ def _verdict(answer: Answer) -> str:
     after = f" after step {answer['since']}" if answer["since"] else ""
     looked = f"{layout.counted(answer['events'], 'event')} and {layout.counted(answer['rows'], 'row')} of {what}{after}"
     if answer["ok"]:
-        return visible(f"Nothing is wrong with {looked}.")
+        return visible(f"No problems found in {looked}.")
     return visible(f"{layout.counted(answer['total'], 'finding')} in {looked}.")
 
 

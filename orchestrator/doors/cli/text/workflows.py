@@ -23,8 +23,8 @@ def version(answer: dict[str, Any]) -> list[str]:
 def differences(answer: dict[str, Any]) -> list[str]:
     """What two versions differ in, and whether a person is needed to go from one to the other."""
     rules = answer["rules"]
-    person = f"{layout.counted(len(rules), 'change')} of rules: needs a person while sessions are open."
-    free = "No rule differs." if answer["changes"] else ""
+    person = f"{layout.counted(len(rules), 'change')} of rules; needs a person while sessions are open."
+    free = "No rules differ." if answer["changes"] else ""
     return [line for line in (str(answer["text"]).rstrip(), person if rules else free) if line]
 
 

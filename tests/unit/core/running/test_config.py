@@ -228,4 +228,4 @@ def test_p3_any_document_gives_settings_or_problems_and_nothing_else(document: d
 def test_an_error_names_a_key_as_it_is_written() -> None:
     with pytest.raises(InvalidInput) as caught:
         config.parse({"orchestrator": {"task_limits": {"files": 0}}})
-    assert caught.value.message.startswith("orchestrator.task_limits.files is 0")
+    assert caught.value.message.startswith("orchestrator.task_limits.files must be a whole number")

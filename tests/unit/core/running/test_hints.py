@@ -66,7 +66,7 @@ def test_p35_the_hint_after_a_timeout_names_the_clock_that_ended_it(limit: str, 
 def test_p34_the_hint_after_a_prompt_is_about_the_prompt() -> None:
     fixed = guard.QUESTIONS[guard.BLOCKED_INTERACTIVE].replace("\n", " ")
     assert hints.blocked(states.INTERACTIVE_PROMPT, None, None) == (
-        f"Have the executor ask nothing, or say the answer in the task. {fixed}"
+        f"Keep the executor from asking, or put the answer into the task. {fixed}"
     )
 
 
@@ -74,7 +74,7 @@ def test_p34_the_hint_after_a_prompt_is_about_the_prompt() -> None:
     ("state", "reason", "code", "hint"),
     [
         pytest.param(states.FAILED, "x", "E211", codes.CODES["E211"].remedy, id="refused before it began"),
-        pytest.param(states.UNFINISHED, "unanswered", None, "Nobody answered before", id="unanswered"),
+        pytest.param(states.UNFINISHED, "unanswered", None, "The session was closed before", id="unanswered"),
         pytest.param(states.UNFINISHED, "x", None, "", id="nothing is known"),
     ],
 )

@@ -74,7 +74,7 @@ def test_p10_the_overall_status_is_the_most_severe(changed: dict[str, Any], stat
 def test_p10_a_task_without_a_reason_is_named_as_such() -> None:
     made = built(tasks=[Task("t", "incomplete")], next_action=(True, ""))
     told = (made["incomplete_task_reasons"], made["next_action_reason"])
-    assert told == ({"t": "(unknown)"}, "Nothing is left to do.")
+    assert told == ({"t": "(unknown)"}, "Nothing left to do.")
 
 
 @pytest.mark.parametrize("name", report.FIELDS)

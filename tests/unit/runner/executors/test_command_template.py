@@ -53,8 +53,8 @@ def test_no_file_is_written_where_none_is_asked_for(tmp_path: pathlib.Path) -> N
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        pytest.param([], "no program is named", id="nothing"),
-        pytest.param([" "], "no program is named", id="blank"),
+        pytest.param([], "it names no program", id="nothing"),
+        pytest.param([" "], "it names no program", id="blank"),
         pytest.param(["{prompt}"], "the program itself cannot be a place", id="the prompt as program"),
         pytest.param(["tool", "a\0b"], "NUL", id="a NUL character"),
         pytest.param(["sh", "-c", "echo {prompt}"], "a shell's script", id="sh -c"),
