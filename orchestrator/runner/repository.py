@@ -12,9 +12,10 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 
+from orchestrator.core import refs
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.runner import commands
+from orchestrator.runner import commands, durable
 
 TIMEOUT_S = 300.0
 """Seconds that one git command may take, hooks of the repository among them."""
@@ -118,6 +119,33 @@ def _alone(folder: str) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def held(root: str, session: str, *, shared: bool) -> Iterator[bool]:
+    """Hold the worktrees of a session: shared by those who work in them, or alone, to remove some.
+
+    Args:
+        shared: waits for whoever removes some; else nobody is waited for.
+
+    Returns:
+        Whether they are held.
+    """
+    folder = durable.own_folder(root, ".orchestrator", "worktrees")
+    place = os.path.join(folder, f".{refs.part(session)}.lock")
+    descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(descriptor)
+
+
+def _flock(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _worktree(root: str, path: str, branch: str, start: str) -> None:
     if os.path.lexists(os.path.join(path, ".git")):
         return
@@ -169,6 +197,30 @@ def undo(folder: str, branch: str, start: str) -> None:
     must(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
     must(folder, "reset", "--quiet", "--hard", start)
     must(folder, "clean", "--quiet", "-d", "--force")
+
+
+def put_back(folder: str, start: str, path: str) -> bool:
+    """Give a file in a worktree the content that a commit has, or take it away where the commit has none.
+
+    Returns:
+        Whether there was anything to undo.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    place = os.path.join(folder, path)
+    differs = git(folder, "diff", "--quiet", start, "--", path).status != 0
+    if not differs and not os.path.lexists(place):
+        return False
+    if git(folder, "cat-file", "-e", f"{start}:{path}").status == 0:
+        if not differs:
+            return False
+        must(folder, "checkout", "--quiet", start, "--", path)
+        return True
+    must(folder, "rm", "--quiet", "--force", "--ignore-unmatch", "--", path)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(place)
+    return True
 
 
 def is_merging(folder: str) -> bool:

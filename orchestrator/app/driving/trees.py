@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from orchestrator.core import refs
+from orchestrator.core import project_settings, refs
 from orchestrator.core.routing.facts import BUILDERS, QA
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
@@ -114,6 +114,10 @@ def finish(tree: Tree, tell: Tell) -> None:
     if tree.role in COMMITS and tree.group is not None:
         if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
             return
+        # A merge brings in what the integration branch has.
+        start = refs.branch(tree.session) if tree.merges else tree.begun
+        if repository.put_back(tree.path, start, project_settings.FILE):
+            tell("warning", reason=f"{tree.role} may not change {project_settings.FILE}; undone")
         message = f"{tree.role} on {tree.group}, turn {tree.turn}"
         repository.commit(tree.path, message, _author(tree.role))
         _return_to_branch(tree, tell)

@@ -26,7 +26,7 @@ from orchestrator.app.running import (
     turn_runs,
 )
 from orchestrator.core import masking
-from orchestrator.core.running import pools, turn_verdict
+from orchestrator.core.running import config, pools, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
@@ -230,7 +230,14 @@ def _watched(
     tampered = guarded.differences(guard, after, guarded.SHARED, 0.0, (), working, run.id)
     kinds = {snapshot.told(each.path): each.kind for each in changes}
     files = [{**each._asdict(), "change": kinds.get(each.path)} for each in found.files]
-    return _Seen(result, changes, files, (*tampered, *place.tampered()))
+    return _Seen(result, changes, files, (*tampered, *_settings_changed(run, changes), *place.tampered()))
+
+
+def _settings_changed(run: TurnRun, changes: Sequence[Change]) -> tuple[str, ...]:
+    """What an executor did to the settings in its own tree, which would count once the tree is merged."""
+    if run.folder == run.root:
+        return ()
+    return tuple(f"{each.path} ({each.kind})" for each in changes if snapshot.told(each.path) == config.OWN_FILE)
 
 
 def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> TurnResult:
@@ -297,7 +304,7 @@ def _entries(seen: _Seen) -> list[dict[str, str]]:
     """What the log says, besides the verdict."""
     result = seen.result
     found = [("mode", result.mark), ("prompt", result.prompt), ("blocked", result.blocked_reason)]
-    found += [("error", result.error)]
+    found += [("error", result.error), ("conversation", result.conversation)]
     found += [("denied", each) for each in result.denied_tools]
     found += [("file", f"{each.kind}: {snapshot.told(each.path)}") for each in seen.changes[:LISTED]]
     found += [("tampered", each) for each in seen.tampered[:LISTED]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+import threading
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import commands, owners
+from orchestrator.runner import commands, owners, repository
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
@@ -67,6 +68,10 @@ def test_the_work_is_put_together_beside_what_the_user_has_checked_out(team: Tea
     assert (ended["outcome"], ended["landed"], ended["next"][0]) == ("accepted", False, f"git merge {INTEGRATION}")
     assert [git(team.folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))] == before
     assert (git(team.folder, "show", f"{INTEGRATION}:login.py"), reasons(team, "warning")) == ("built", "")
+    commit = git(team.folder, "rev-parse", "orchestrator/S1/A")
+    proof = "SELECT subject, outcome, content FROM evidence WHERE kind = 'merge'"
+    assert team.rows(proof) == [("A", "merged", commit)]
+    assert "and seen by its driver" in " ".join(team.desk.call("why", id="A", session_id="S1")["sentences"])
     said = git(team.folder, "log", "-1", "--format=%an %s", "orchestrator/S1/A")
     assert said == "developer developer on A, turn 3"
     assert team.rows("SELECT DISTINCT isolation FROM starts") == [("worktree",)]
@@ -142,6 +147,30 @@ def test_a_merge_of_a_worktree_is_taken_with_its_proof_alone(team: Team) -> None
     assert team.rows("SELECT merged_met FROM completion_paths WHERE group_id = 'A'") == [(1,)]
 
 
+def test_a_merge_by_hand_needs_a_turn_in_which_no_worktree_was_begun(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
+    start = team.left(owners.mine(), isolation="worktree")
+    starts.end(team.desk.context, start, outcome="freed", reason="x")
+    with pytest.raises(Refused, match="nobody has seen its merge") as caught:
+        team.desk.report("developer MERGE_SUCCESS", "A")
+    assert "orchestrator redispatch A -s S1" in str(caught.value.suggestion).replace("--session-id", "-s")
+    team.desk.call("redispatch", session_id="S1", group_id="A", reason="I merge it")
+    assert team.desk.report("developer MERGE_SUCCESS", "A")["group_status"] == "completed"
+
+
+def test_what_older_rules_took_without_a_proof_stays_as_it_was(team: Team) -> None:
+    """Its decisions say by which rules they were made, and no evidence is asked of them."""
+    team.desk.planned("S1", "A")
+    team.desk.context.rules_version = 4
+    assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted"
+    team.desk.context.rules_version = 5
+    assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'merge'") == [(0,)]
+    assert team.rows("SELECT merged_why, valid FROM completion_paths") == [("merged", 1)]
+    assert team.desk.call("audit verify")["findings"] == []
+    assert team.desk.call("audit replay", session_id="S1")["count"] == 0
+
+
 def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -> None:
     team.desk.planned("S1", "A")
     idle = says("developer", "READY_FOR_QA")
@@ -154,6 +183,10 @@ def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -
         " WHERE kind = 'route' AND json_extract(input, '$.measured') IS NOT NULL ORDER BY seq"
     )
     assert measured == [(0, None), (None, "nothing_to_merge")]
+    assert team.rows("SELECT subject, outcome FROM evidence WHERE kind = 'merge'") == [("A", "nothing_to_merge")]
+    assert "merged is met: the group changed nothing: MERGE_SUCCESS" in " ".join(
+        team.desk.call("why", id="A", session_id="S1")["sentences"]
+    )
     ((seq,),) = team.rows("SELECT seq FROM agent_reports WHERE response_status = 'READY_FOR_QA'")
     told = team.desk.call("why", id=f"S1:D{seq}")
     assert told["report"]["measured"]["changed"] is False
@@ -237,6 +270,28 @@ def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
     cleaned = team.drive(clean=True)
     assert (cleaned["removed"], cleaned["kept"], len(cleaned["in_use"])) == ([], [], 2)
     assert pathlib.Path(tree.path, "login.py").read_text() == "base\n"
+
+
+def test_whoever_cleans_does_so_alone(team: Team) -> None:
+    """Neither another cleaning nor a driver that starts may find a tree that is gone in the next moment."""
+    team.desk.planned("S1", "A")
+    root = str(team.folder)
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
+    trees.prepare(root, start, "spawn", lambda *_, **__: None)
+    for shared in (True, False):
+        with repository.held(root, "S1", shared=shared) as held:
+            cleaned = team.drive(clean=True)
+            assert (held, cleaned["removed"], len(cleaned["in_use"])) == (True, [], 2)
+    # A driver that begins meanwhile waits; several work side by side.
+    with repository.held(root, "S1", shared=False):
+        driver = threading.Thread(target=lambda: repository.held(root, "S1", shared=True).__enter__())
+        driver.start()
+        driver.join(0.3)
+        assert driver.is_alive()
+    driver.join(30)
+    assert not driver.is_alive()
+    with repository.held(root, "S1", shared=True) as one, repository.held(root, "S1", shared=True) as two:
+        assert (one, two) == (True, True)
 
 
 def test_with_a_detached_head_nothing_is_landed_or_removed(team: Team) -> None:
