@@ -6,6 +6,7 @@ and the files that the user has checked out are never touched, except by `--land
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -102,6 +103,25 @@ def _bring_in(path: str, session: str, start: Row) -> str:
         f"Merging the integration branch `{refs.branch(session)}` into this folder has conflicts: {files}. Resolve them"
         " in the files, check that everything works, and report. Do not commit; that is done for you."
     )
+
+
+def alone(root: str, session: str) -> contextlib.AbstractContextManager[None]:
+    """Let one driver at a time see to what was left in the trees of a session."""
+    folder = os.path.dirname(os.path.join(root, refs.folder(session)))
+    return repository.alone(folder) if os.path.isdir(folder) else contextlib.nullcontext()
+
+
+def left_by(root: str, start: Row) -> Tree | None:
+    """The tree of a start whose agent was killed in it, where it has left anything there that is not committed."""
+    session, group = start["session_id"], start["group_id"]
+    path = os.path.join(root, refs.folder(session, group))
+    if not os.path.lexists(os.path.join(path, ".git")) or not repository.changed(path):
+        return None
+    begun = repository.must(path, "rev-parse", "HEAD")
+    return Tree(
+        root, session, group, start["role"], start["turn"], path, refs.branch(session, group), begun,
+        merges=repository.is_merging(path),
+    )  # fmt: skip
 
 
 def finish(tree: Tree, tell: Tell) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import crew, preflight, trees
+from orchestrator.app.kernel import operations
 from orchestrator.app.reports import last_messages
-from orchestrator.app.running import driven_turn
+from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, owners, repository
+from orchestrator.store import turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
@@ -373,3 +375,94 @@ PARTS = [
 @every(("id", "part"), PARTS)
 def test_an_id_becomes_one_part_of_a_ref(id: str, part: str) -> None:
     assert refs.part(id) == part
+
+
+# What an agent leaves, and what it reaches
+
+
+def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **files: str) -> str:
+    """A driver that was killed while its agent had written files into its tree; the tree."""
+    gone = owners.mine().rpartition(":")[0] + ":1"
+    start = team.left(gone, isolation="worktree")
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
+    for name, text in files.items():
+        pathlib.Path(tree.path, name).write_text(text)
+    patch.setattr(owners, "mine", lambda: gone)
+    asked = turn_runs.QueueTurn(
+        session_id="S1", group="A", turn=start["turn"], role=role, prompt="x", executor="scripted", model=None,
+        folder=tree.path, root=str(team.folder), owner=gone,
+    )  # fmt: skip
+    run = turn_reader.by_id(team.desk.context.connection, operations.ask(team.desk.context, asked)["run"])
+    assert run is not None
+    turn_runs.start(team.desk.context, run, capacity=4)
+    patch.undo()
+    starts.bind(team.desk.context, start, worker=run.id)
+    return tree.path
+
+
+def test_what_a_killed_builder_left_is_on_record_before_the_next_one_begins(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    killed(team, monkeypatch, **{"login.py": "half\n", "new.txt": "x\n"})
+    assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted", reasons(team, "failed", "verdict")
+    assert "kept as evidence: login.py, new.txt" in reasons(team, "warning")
+    rows = team.rows("SELECT outcome, content, path FROM evidence WHERE kind = 'left' ORDER BY part")
+    (outcome, content, _), (_, _, path) = rows
+    assert (outcome, json.loads(content)["files"]) == ("2 files", ["login.py", "new.txt"])
+    patch = (team.folder / path).read_text()
+    assert ("+half" in patch, "+++ b/new.txt" in patch) == (True, True)
+    said = git(team.folder, "log", "--no-merges", "--format=%s", "main..orchestrator/S1/A").splitlines()
+    assert [each.partition(", turn")[0] for each in said] == ["developer on A"] * 2
+    assert team.desk.call("audit verify")["findings"] == []
+    assert team.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
+def test_a_killed_agent_that_left_nothing_leaves_no_evidence(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    team.desk.planned("S1", "A")
+    killed(team, monkeypatch)
+    team.drive(build("A", "built\n"), once=True)
+    assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'left'") == [(0,)]
+
+
+OUTSIDE = """
+import pathlib, subprocess, sys
+top = pathlib.Path.cwd().parents[3]
+{}
+open("login.py", "w").write("built")
+print("STATUS: READY_FOR_QA")
+"""
+REACHES: list[Any] = [
+    pytest.param("(top / 'login.py').write_text('by the agent')", "login.py in the project's checkout (changed)",
+                 id="a file"),
+    pytest.param("(top / 'new.txt').write_text('x')", "new.txt in the project's checkout (new)", id="a new file"),
+    pytest.param("(top / 'login.py').unlink()", "login.py in the project's checkout (deleted)", id="a deletion"),
+    pytest.param(
+        "subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m',"
+        " 'x'], cwd=top, check=True)", "the branch of the project's checkout (moved)", id="a commit",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("does", "said"), REACHES)
+def test_an_agent_that_writes_into_the_users_checkout_breaks_a_rule(team: Team, does: str, said: str) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(executor=team.program(OUTSIDE.format(does)), once=True)
+    assert team.told("reported", "failed") == ["failed"]
+    assert said in reasons(team, "failed")
+    assert team.rows("SELECT DISTINCT error_code FROM turn_runs") == [("E501",)]
+
+
+def test_what_is_only_touched_in_the_users_checkout_is_no_violation(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    agent = team.program(OUTSIDE.format("(top / 'login.py').write_text('base\\n'); (top / 'login.py').touch()"))
+    team.drive(executor=agent, once=True)
+    assert team.told("reported", "failed") == ["reported"]
+
+
+def test_what_an_agent_was_denied_stands_in_the_next_hand_off(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive({"role": "developer", "group": "A", "status": "COMPLETE", "denied": ["Bash(curl x)"]}, once=True)
+    told = team.desk.call("handoff", session_id="S1", group_id="A")
+    assert told["handoff"]["denied"] == [{"role": "developer", "tools": ["Bash(curl x)"]}]
+    assert '- developer was not allowed to use: "Bash(curl x)"' in told["markdown"]
