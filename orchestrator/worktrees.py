@@ -57,6 +57,14 @@ def shared_folder(root: str) -> str | None:
     return common if is_bare else main
 
 
+def checked_out(root: str) -> tuple[str, str]:
+    """What the worktree at `root` has checked out, and the commit of that branch where git has it in a file of its own.
+    """
+    head = first_line(os.path.join(git_folder(root), "HEAD"))
+    common = common_folder(root) or git_folder(root)
+    return head, first_line(os.path.join(common, head.removeprefix("ref: "))) if head.startswith("ref: ") else ""
+
+
 def setting(common: str, name: str) -> str | None:
     """A value of the section `core` of the configuration in a git folder; None where it is not set."""
     section, found = "", None

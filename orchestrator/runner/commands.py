@@ -64,6 +64,7 @@ def run(
     limit: int = OUTPUT_LIMIT,
     cancelled: Callable[[], bool] | None = None,
     tag: str | None = None,
+    extra: Sequence[tuple[str, str]] = (),
 ) -> Ended:
     """Run a command and wait for its end.
 
@@ -75,18 +76,20 @@ def run(
         limit: bytes of output that are kept.
         cancelled: is asked some times a second whether to end it, with everything that it started.
         tag: begins the mark by which its processes are found.
+        extra: further variables that it gets, whatever its surroundings have.
 
     Returns:
         How it ended; a program that cannot be started has ended as well, without a status.
     """
     kept, token = _Output(limit), orphans.token(tag)
+    seen = environment(os.environ if variables is None else variables) | dict(extra)
     with orphans.adopted():
         try:
             process, family = orphans.start(
                 lambda: subprocess.Popen(  # noqa: S603 - an argument list that the record holds; there is no shell
                     list(argv),
                     cwd=folder,
-                    env=orphans.marked(environment(os.environ if variables is None else variables), token),
+                    env=orphans.marked(seen, token),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,

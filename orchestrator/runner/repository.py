@@ -10,11 +10,13 @@ import contextlib
 import fcntl
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 
+from orchestrator.core import refs
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.runner import commands
+from orchestrator.runner import commands, durable
 
 TIMEOUT_S = 300.0
 """Seconds that one git command may take, hooks of the repository among them."""
@@ -37,16 +39,20 @@ def git(folder: str, *words: str) -> Ran:
     Raises:
         EnvironmentProblem: GIT_FAILED, it cannot be started or takes too long.
     """
-    variables = commands.environment(os.environ) | _QUIET
+    done = _run(folder, words, {})
+    return Ran(done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+def _run(folder: str, words: Sequence[str], more: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    variables = {**commands.environment(os.environ), **_QUIET, **more}
     try:
-        done = subprocess.run(  # noqa: S603 - an argument list; there is no shell
+        return subprocess.run(  # noqa: S603 - an argument list; there is no shell
             ["git", "-c", "gc.auto=0", "-c", "advice.detachedHead=false", *words],  # noqa: S607 - as the PATH has it
             cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
         what = f"git {' '.join(words[:2])} in {folder}: {getattr(error, 'strerror', None) or error}."
         raise EnvironmentProblem("GIT_FAILED", what, "Check that git is installed") from None
-    return Ran(done.returncode, _text(done.stdout), _text(done.stderr))
 
 
 def _text(data: bytes) -> str:
@@ -103,19 +109,46 @@ def worktree(root: str, path: str, branch: str, start: str) -> None:
         EnvironmentProblem: GIT_FAILED.
     """
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with _alone(os.path.dirname(path)):
+    with alone(os.path.dirname(path)):
         _worktree(root, path, branch, start)
 
 
 @contextlib.contextmanager
-def _alone(folder: str) -> Iterator[None]:
-    """Let one process or thread at a time make worktrees in a folder."""
+def alone(folder: str) -> Iterator[None]:
+    """Let one process or thread at a time make worktrees in a folder, or see to what is left in one of them."""
     descriptor = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def held(root: str, session: str, *, shared: bool) -> Iterator[bool]:
+    """Hold the worktrees of a session: shared by those who work in them, or alone, to remove some.
+
+    Args:
+        shared: waits for whoever removes some; else nobody is waited for.
+
+    Returns:
+        Whether they are held.
+    """
+    folder = durable.own_folder(root, ".orchestrator", "worktrees")
+    place = os.path.join(folder, f".{refs.part(session)}.lock")
+    descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(descriptor)
+
+
+def _flock(descriptor: int, how: int) -> bool:
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _worktree(root: str, path: str, branch: str, start: str) -> None:
@@ -132,6 +165,24 @@ def changed(folder: str) -> list[str]:
     """The paths that differ from the commit that is checked out; ignored files and our own are left out."""
     ran = git(folder, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--", *_OWN)
     return [each[3:] for each in ran.output.split("\0") if each[3:]]
+
+
+def patch(folder: str) -> bytes:
+    """All that a worktree has besides the commit that is checked out, new files among it, as git applies it again.
+
+    The worktree's own index, which may hold a merge, stays as it is.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    with tempfile.TemporaryDirectory(prefix="orchestrator-index-") as own:
+        index = {"GIT_INDEX_FILE": os.path.join(own, "index")}
+        for words in (("read-tree", "HEAD"), ("add", "--all", "--", "."), ("reset", "--quiet", "--", ".orchestrator")):
+            done = _run(folder, words, index)
+            if done.returncode:
+                said = _text(done.stderr)[-500:]
+                raise EnvironmentProblem("GIT_FAILED", f"git {words[0]} in {folder}: {said}", "Fix what git names")
+        return _run(folder, ("diff", "--cached", "--binary", "--no-ext-diff", "HEAD"), index).stdout
 
 
 def commit(folder: str, message: str, author: str) -> str | None:
@@ -169,6 +220,30 @@ def undo(folder: str, branch: str, start: str) -> None:
     must(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
     must(folder, "reset", "--quiet", "--hard", start)
     must(folder, "clean", "--quiet", "-d", "--force")
+
+
+def put_back(folder: str, start: str, path: str) -> bool:
+    """Give a file in a worktree the content that a commit has, or take it away where the commit has none.
+
+    Returns:
+        Whether there was anything to undo.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    place = os.path.join(folder, path)
+    differs = git(folder, "diff", "--quiet", start, "--", path).status != 0
+    if not differs and not os.path.lexists(place):
+        return False
+    if git(folder, "cat-file", "-e", f"{start}:{path}").status == 0:
+        if not differs:
+            return False
+        must(folder, "checkout", "--quiet", start, "--", path)
+        return True
+    must(folder, "rm", "--quiet", "--force", "--ignore-unmatch", "--", path)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(place)
+    return True
 
 
 def is_merging(folder: str) -> bool:

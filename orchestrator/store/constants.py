@@ -7,10 +7,10 @@ from orchestrator.core import own_folder
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = ("ix_turn_runs_open", "ix_turn_runs_turn", "turn_runs")
+SCHEMA_MARKS = ("ix_evidence_merge", "ix_evidence_gate", "ix_refusals_gate")
 """Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
 whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.core.routing.facts import PROVEN_SINCE
 from orchestrator.core.tuples import NamedTuple
 
 
@@ -32,10 +33,10 @@ class Case(NamedTuple):
     seq: str = "NULL"
 
 
-def _report(index: str, where: str, *, column: str = "seq") -> str:
+def _report(index: str, where: str, *, column: str = "r.seq") -> str:
     """The newest report of the group that a partial index holds."""
     return (
-        f"(SELECT r.{column} FROM agent_reports r INDEXED BY ix_agent_reports_{index}"
+        f"(SELECT {column} FROM agent_reports r INDEXED BY ix_agent_reports_{index}"
         f" WHERE r.session_id = g.session_id AND r.group_id = g.id AND {where} ORDER BY r.seq DESC LIMIT 1)"
     )
 
@@ -72,6 +73,20 @@ _PASSED = _report(
     f"r.effect = 'test_pass' AND r.seq > {_SUBMIT_TEST} AND r.seq <= {_report('standing', _STANDING)}",
 )
 
+PROOF = (
+    "CASE WHEN (SELECT t.isolation FROM starts t INDEXED BY sqlite_autoindex_starts_1"
+    " WHERE t.session_id = r.session_id AND t.group_id = r.group_id AND t.turn = r.turn AND t.seq < r.seq"
+    " ORDER BY t.seq DESC LIMIT 1) IS NOT 'worktree' OR (SELECT d.rules_version FROM router_decisions d"
+    " INDEXED BY sqlite_autoindex_router_decisions_1 WHERE d.session_id = r.session_id AND d.seq = r.seq"
+    f" AND d.part = 1) < {PROVEN_SINCE} THEN 'not_needed' ELSE (SELECT e.outcome FROM evidence e"
+    " INDEXED BY ix_evidence_merge WHERE e.session_id = r.session_id AND e.subject = r.group_id AND e.seq = r.seq"
+    " AND e.kind = 'merge' LIMIT 1) END"
+)
+"""How the merge in a report `r` is proven; null where it is not.
+
+A merge from a worktree counts with the evidence that its driver has written in the same step. Older rules wrote none.
+"""
+
 _TASKS = "FROM tasks t INDEXED BY ix_tasks_group WHERE t.session_id = g.session_id AND t.group_id = g.id"
 _OWN = " AND t.task_id IS NULL"
 
@@ -84,8 +99,9 @@ _MARKS = (
     ("testing_mode", "(SELECT s.testing_mode FROM sessions s WHERE s.id = g.session_id)"),
     ("base_seq", f"CASE WHEN EXISTS ({_REOPENED}) THEN ({_REOPENED}) ELSE 0 END"),
     ("standing_seq", _report("standing", _STANDING)),
-    ("standing_effect", _report("standing", _STANDING, column="effect")),
+    ("standing_effect", _report("standing", _STANDING, column="r.effect")),
     ("merge_seq", _report("merge", "r.effect = 'merge'")),
+    ("merge_proof", _report("merge", "r.effect = 'merge'", column=PROOF)),
     ("submit_test_seq", _SUBMIT_TEST),
     ("submit_review_seq", _report("submit_review", "r.effect = 'submit_review'")),
     ("test_pass_seq", _report("test_pass", "r.effect = 'test_pass'")),
@@ -93,7 +109,7 @@ _MARKS = (
     ("passed_seq", _PASSED),
     ("qa_seq", _report("by_qa", f"r.role = 'qa_expert' AND {_COUNTS}")),
     ("qa_answer_seq", _report("qa_answer", _QA_ANSWER)),
-    ("qa_answer_effect", _report("qa_answer", _QA_ANSWER, column="effect")),
+    ("qa_answer_effect", _report("qa_answer", _QA_ANSWER, column="r.effect")),
     ("tech_lead_seq", _report("by_tech_lead", f"r.role = 'tech_lead' AND {_COUNTS}")),
     ("manager_seq", _report("by_manager", f"r.role = 'project_manager' AND {_COUNTS}")),
     (
@@ -130,6 +146,7 @@ _MARKS = (
 
 # Conditions over marks. Each is 1, 0 or null, and null is never taken for met.
 _APPROVED = "(standing_effect = 'approve' AND standing_seq > base_seq)"
+_MERGED = f"{_APPROVED} AND merge_seq > standing_seq"
 _SUBMIT_TEST_COUNTS = "submit_test_seq > base_seq"
 _QA_NOT_ASKED = f"(({_SUBMIT_TEST_COUNTS}) IS NOT 1 AND (qa_seq > base_seq) IS NOT 1)"
 # An approval that stands is newer than every answer of QA.
@@ -171,7 +188,10 @@ _CASES = {
         _RESEARCH,
         Case("merge_seq IS NULL", "never"),
         Case("merge_seq <= base_seq", "reopened", seq="base_seq"),
-        Case(f"{_APPROVED} AND merge_seq > standing_seq", "merged", met=True, seq="merge_seq"),
+        Case(f"{_MERGED} AND merge_proof IS NULL", "unproven", seq="merge_seq"),
+        Case(f"{_MERGED} AND merge_proof = 'nothing_to_merge'", "nothing_to_merge", met=True, seq="merge_seq"),
+        Case(f"{_MERGED} AND merge_proof = 'merged'", "proven", met=True, seq="merge_seq"),
+        Case(_MERGED, "merged", met=True, seq="merge_seq"),
         Case(_APPROVED, "before_approval", seq="merge_seq"),
         Case(_ALWAYS, "voided", seq="standing_seq"),
     ),
@@ -210,12 +230,17 @@ _CASES = {
 }
 
 
+_IS_MERGED = " OR ".join(
+    f"merged_why = '{case.why}'" for case in _CASES["merged"] if case.met and case is not _RESEARCH
+)
+
+
 def _confirms(seq: str) -> str:
     """Whether a report came after the last blocker was resolved and after the merge (research: the approval)."""
     return (
         f"open_blocker IS NULL AND (resolved_seq IS NULL OR {seq} > resolved_seq)"
         f" AND ((kind = 'research' AND approved_why = 'approved' AND {seq} > standing_seq)"
-        f" OR (kind = 'code' AND merged_why = 'merged' AND {seq} > merge_seq))"
+        f" OR (kind = 'code' AND ({_IS_MERGED}) AND {seq} > merge_seq))"
     )
 
 

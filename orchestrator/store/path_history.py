@@ -32,8 +32,9 @@ _CHANGED_FIXED = """SELECT entity, entity_id, from_status FROM status_changes IN
     WHERE session_id = :session AND entity IN ('group_kind', 'group_security', 'session_testing_mode')
     ORDER BY seq DESC, part DESC"""
 _TASKS = "SELECT id, group_id FROM tasks WHERE session_id = :session AND group_id IS NOT NULL"
-_REPORTS = """SELECT seq, group_id, role, effect FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
-    WHERE session_id = :session ORDER BY seq, part"""
+_REPORTS = f"""SELECT r.seq, r.group_id, r.role, r.effect, CASE r.effect WHEN 'merge' THEN {guards_path.PROOF} END
+    FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
+    WHERE r.session_id = :session ORDER BY r.seq, r.part"""
 _ACKNOWLEDGED = """SELECT k.seq, k.group_id, r.effect FROM acknowledgements k CROSS JOIN agent_reports r
     INDEXED BY sqlite_autoindex_agent_reports_1 WHERE k.session_id = :session AND r.session_id = k.session_id
     AND r.seq = k.seq AND r.part = 1 AND r.role = 'project_manager' ORDER BY k.seq, k.part"""
@@ -207,7 +208,7 @@ class History:
 
     # What each kind of row does
 
-    def _reported(self, seq: int, name: str | None, role: str, effect: str) -> None:
+    def _reported(self, seq: int, name: str | None, role: str, effect: str, proof: str | None) -> None:
         if role == _MANAGER and effect == "confirm":
             self._confirm = seq
         group = self._groups.get(name or "")
@@ -216,6 +217,8 @@ class History:
         marks = group.marks
         for mark in _MARKED.get((role, effect)) or _marked(role, effect):
             marks[mark] = seq
+        if effect == "merge":
+            marks["merge_proof"] = proof
         if marks["qa_answer_seq"] == seq:
             marks["qa_answer_effect"] = effect
         if effect == "submit_test":

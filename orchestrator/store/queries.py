@@ -160,7 +160,7 @@ PARTS_IN_FILES = """SELECT id, kind, path, hash, size FROM evidence INDEXED BY s
     WHERE session_id = :session AND seq = :seq AND path IS NOT NULL ORDER BY part"""
 
 GATES = """SELECT subject AS criterion, outcome AS why, content AS output FROM evidence
-    INDEXED BY sqlite_autoindex_evidence_1 WHERE session_id = :session AND seq = :seq AND kind = 'gate' ORDER BY part"""
+    INDEXED BY ix_evidence_gate WHERE session_id = :session AND seq = :seq AND kind = 'gate' ORDER BY part"""
 ENDED_TURNS = """SELECT r.role, e.content FROM turn_runs r INDEXED BY ix_turn_runs_turn
     CROSS JOIN evidence e INDEXED BY sqlite_autoindex_evidence_1 WHERE r.session_id = :session
     AND r.group_id IS :group AND r.turn >= :since AND r.turn < :turn AND r.ended_at IS NOT NULL

@@ -78,6 +78,8 @@ _ENROLMENTS = f"""SELECT t.agent_id, t.what || ' at ' || t.at || ' through ' || 
             ELSE id || ' enrolled' END
         FROM human_credentials WHERE kind NOT IN ('link', 'use')) t
     JOIN audit_events e ON e.session_id = :chain AND e.seq = t.seq ORDER BY t.seq"""
+_MERGED = ("merged", "proven", "nothing_to_merge")
+"""What the view says of a group that is merged."""
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_merge
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
 _MEASURED = """SELECT coalesce(r.group_id, 'report ' || r.seq), r.effect, json_extract(e.input, '$.measured.merge'),
@@ -283,7 +285,7 @@ class _Reading:
     def _merges(self, groups: Iterable[Group], paths: dict[str, Any]) -> Iterator[Merge]:
         details = dict(self._rows(_MERGES))
         for group in groups:
-            if group.status == "completed" and paths[group.id][-1] == "merged":
+            if group.status == "completed" and paths[group.id][-1] in _MERGED:
                 yield _merge(group.id, strictjson.stored(details[group.id]))
 
 

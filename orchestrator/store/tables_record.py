@@ -171,6 +171,7 @@ refusals = sa.Table(
     columns.text("refused_at"),
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.Index("ix_refusals_turn", "session_id", "group_id", "turn", "seq", sqlite_where=sa.text("turn IS NOT NULL")),
+    sa.Index("ix_refusals_gate", "session_id", "group_id", "turn", sqlite_where=sa.text("code = 'GATE_FAILED'")),
 )
 
 requests = sa.Table(

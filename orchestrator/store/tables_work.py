@@ -476,4 +476,7 @@ evidence = sa.Table(
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint("(content IS NULL) <> (path IS NULL)", name="place"),
     sa.CheckConstraint("size >= 0", name="size"),
+    # What proves a merge, and what gates left in a step.
+    sa.Index("ix_evidence_merge", "session_id", "subject", "seq", sqlite_where=sa.text("kind = 'merge'")),
+    sa.Index("ix_evidence_gate", "session_id", "seq", "part", sqlite_where=sa.text("kind = 'gate'")),
 )

@@ -48,6 +48,14 @@ _OF_TURN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY created_seq, id"""
 _COST = """SELECT sum(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session"""
+_BROKEN_OFF = """SELECT r.executor, (SELECT json_extract(l.value, '$.text') FROM json_each(e.content, '$.log') l
+        WHERE json_extract(l.value, '$.kind') = 'conversation' LIMIT 1),
+    (SELECT sum(json_extract(t.usage, '$.cost_microusd')) FROM turn_runs t INDEXED BY ix_turn_runs_turn
+        WHERE t.session_id = r.session_id AND t.group_id IS r.group_id AND t.turn = r.turn)
+    FROM turn_runs r INDEXED BY ix_turn_runs_turn CROSS JOIN evidence e INDEXED BY sqlite_autoindex_evidence_1
+    WHERE r.session_id = :session AND r.group_id IS :group AND r.turn = :turn AND r.state = 'limited'
+    AND e.session_id = r.session_id AND e.seq = r.state_seq AND e.kind = 'turn' AND e.subject = r.id
+    ORDER BY r.created_seq DESC LIMIT 1"""
 _NEWEST = "SELECT id, session_id FROM turn_runs ORDER BY id DESC LIMIT 1"
 
 
@@ -85,6 +93,16 @@ def cost(connection: sqlite3.Connection, session: str) -> int:
     """What the turns of a session have cost, in millionths of a dollar, as far as their executors say."""
     found = connection.execute(_COST, {"session": session}).fetchone()
     return int(found[0] or 0)
+
+
+def broken_off(
+    connection: sqlite3.Connection, session: str, group: str | None, turn: int
+) -> tuple[str, str, int] | None:
+    """What a usage limit broke off in a turn, last: executor, conversation, and what that has cost, in millionths of a
+    dollar; None where nothing was, or the executor cannot go on with it.
+    """
+    row = connection.execute(_BROKEN_OFF, {"session": session, "group": group, "turn": turn}).fetchone()
+    return None if row is None or row[1] is None else (str(row[0]), str(row[1]), int(row[2] or 0))
 
 
 def newest(connection: sqlite3.Connection) -> tuple[str, str] | None:

@@ -16,6 +16,7 @@ from tests.benchmarks import (
     snapshots,
     supervision,
     tools,
+    turns,
     verified,
     web,
     work,
@@ -51,7 +52,8 @@ ROWS = (
     Row(12, "a verdict over many groups, `next` among many tasks", many),
     Row(13, "bytes grown per route", durable.sizes),
     Row(14, "running a program under supervision", supervision.supervised),
-    Row(15, "looking at a tree of files", snapshots.looks),
+    Row(15, "between two turns of a driver", turns.between),
     Row(16, "masking", masking.mask),
     Row(17, "doors of a server", doors),
+    Row(18, "looking at a tree of files", snapshots.looks),
 )

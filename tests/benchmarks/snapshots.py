@@ -1,4 +1,4 @@
-"""What it costs to look at a tree of 50,000 files and to compare two looks: row 15.
+"""What it costs to look at a tree of 50,000 files and to compare two looks: row 18.
 
 Beside it stands a bare walk, which asks the system for the names alone: what is above it is mostly the one question
 about size and times that each file needs. The contents, which are hashed once before an executor is called, stand
@@ -26,7 +26,7 @@ HASHED = Bound(2, 1.3)
 
 
 def looks(rounds: int) -> Iterator[Figure]:
-    """Row 15: a snapshot, and the comparison of two, beside a walk with `os.scandir`."""
+    """Row 18: a snapshot, and the comparison of two, beside a walk with `os.scandir`."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         tree(root, FOLDERS, FILES_A_FOLDER)

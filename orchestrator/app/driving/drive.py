@@ -30,7 +30,7 @@ from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, Refused, UsageError
-from orchestrator.runner import owners
+from orchestrator.runner import owners, repository
 from orchestrator.store import constants, turn_reader
 
 GO_ON, START_NONE, CANCEL = 0, 1, 2
@@ -69,17 +69,26 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
         raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
     root = str(attached.project_root(context.path))
     if request.clean:
-        session = _open_session(context, request)
-        in_use = any("start" in each for each in status.status(context, session_id=session, brief=True)["spawns"])
-        cleaned = trees.clean(root, session, in_use=in_use)
-        return {"success": True, "session_id": session, **cleaned, "exit_code": EXIT_OK}
+        return _clean(context, _open_session(context, request), root)
     crew, isolation = crews.crew(request.executor, request.role), request.isolation or trees.usual(root)
     found = preflight.checks(crew, root, isolation)
     if request.check:
         return preflight.answer(found)
     preflight.require(found)
     session = _session(context, request)
-    return Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher).run()
+    driver = Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher)
+    if isolation == trees.NONE:
+        return driver.run()
+    with repository.held(root, session, shared=True):
+        return driver.run()
+
+
+def _clean(context: Context, session: str, root: str) -> Answer:
+    """Remove what is merged, unless a driver or another cleaning is at work: none begins meanwhile."""
+    with repository.held(root, session, shared=False) as alone:
+        spawns = status.status(context, session_id=session, brief=True)["spawns"]
+        cleaned = trees.clean(root, session, in_use=not alone or any("start" in each for each in spawns))
+    return {"success": True, "session_id": session, **cleaned, "exit_code": EXIT_OK}
 
 
 def _session(context: Context, request: Drive) -> str:
@@ -127,7 +136,6 @@ class Driver:
         self._alone: set[Key] = set()
         self._limits: dict[str, tuple[float, int]] = {}
         self._waited_for: set[str] = set()
-        self._broken_off: dict[Key, tuple[str | None, int]] = {}
         self._most = _dollars(request.max_cost)
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
         self._steps = self._rounds = 0
@@ -193,13 +201,12 @@ class Driver:
         return True
 
     def _note(self, news: Answer) -> None:
-        """Keep until when an executor has to wait, and what goes on in which conversation then."""
-        member, start = self._crew.of(news["start"]["role"]).name, news["start"]
+        """Keep until when an executor has to wait."""
+        member = self._crew.of(news["start"]["role"]).name
         if news["event"] == "limited":
             times = self._limits.get(member, (0.0, 0))[1] + 1
             self._limits[member] = (time.monotonic() + news.pop("wait_s"), times)
             self._waited_for.add(news["due_at"])
-            self._broken_off[start["group_id"], start["turn"]] = news.pop("conversation")
         elif news["event"] == "reported":
             self._limits.pop(member, None)
 
@@ -376,18 +383,23 @@ class Driver:
         self._rounds = max(self._rounds, 1)
         self._waits = False
         self._tell("started", start=start, executor=member.name)
-        broken_off = self._broken_off.pop(_key(spawn), (None, 0))
+        conversation, cost = self._broken_off(spawn, member)
         place = turn.Place(
             member, self._root, self._isolation == trees.WORKTREE, self._request.turn_timeout * 60_000,
             cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
             tell=functools.partial(self._post, start), limited=self._limits.get(member.name, (0.0, 0))[1],
-            conversation=broken_off[0], cost_before=broken_off[1],
+            conversation=conversation, cost_before=cost,
         )  # fmt: skip
         thread = threading.Thread(target=self._work, args=(start, place), name=f"turn-{start['turn']}")
         self._busy[_key(spawn)] = thread
         if self._is_alone(spawn):
             self._alone.add(_key(spawn))
         thread.start()
+
+    def _broken_off(self, spawn: Answer, member: crews.Member) -> tuple[str | None, int]:
+        """The conversation that a usage limit broke off in a turn, and what it has cost; whoever drove then."""
+        found = turn_reader.broken_off(self._context.connection, self._session, *_key(spawn))
+        return found[1:] if found is not None and found[0] == member.executor.name else (None, 0)
 
     def _work(self, start: Answer, place: turn.Place) -> None:
         """The thread of a turn."""

@@ -10,17 +10,20 @@ import contextlib
 import functools
 
 from orchestrator.app import starts
-from orchestrator.app.driving import turn
+from orchestrator.app.driving import trees, turn
 from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports.requests import Redispatch
-from orchestrator.app.running import lock_acquisition
+from orchestrator.app.running import lock_acquisition, tree_evidence
 from orchestrator.core.running import turn_verdict
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
+from orchestrator.runner import repository
 from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row
 
+LISTED = 200
+"""Files that the record of what was left names."""
 REASON = "the process that started its agent is gone"
 
 
@@ -47,6 +50,27 @@ def take_over(context: Context, session_id: str, turns: list[Answer], root: str,
                 _take_over(context, start, spawn["action"], root, tell)
 
 
+def _keep_left(context: Context, start: Row, root: str, tell: Tell) -> None:
+    """Keep what an agent that was ended in the middle has left in its tree, before another one begins there.
+
+    It is on record as a patch, and then committed or undone as after any turn; a merge under way is left to the next.
+    """
+    with trees.alone(root, start["session_id"]):
+        tree = trees.left_by(root, start)
+        if tree is not None:
+            _keep(context, start, tree, tell)
+
+
+def _keep(context: Context, start: Row, tree: trees.Tree, tell: Tell) -> None:
+    files = repository.changed(tree.path)
+    content = {"folder": tree.path, "commit": tree.begun, "files": files[:LISTED], "count": len(files)}
+    outcome = f"{len(files)} {'file' if len(files) == 1 else 'files'}"
+    tree_evidence.record(context, start, tree_evidence.LEFT, outcome, content, repository.patch(tree.path))
+    tell("warning", reason=f"{start['role']} was ended in the middle; kept as evidence: {', '.join(files[:20])}")
+    if not tree.merges:
+        trees.finish(tree, tell)
+
+
 def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell) -> None:
     runs = turn_reader.of_turn(context.connection, start["session_id"], start["group_id"], start["turn"])
     if any(run.ended_at is None for run in runs):
@@ -66,6 +90,8 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
         else:
             tell("recovered", start=start, run=newest.id, decision=decision)
             return
+    if start["bound_seq"] is not None and start["isolation"] == trees.WORKTREE:
+        _keep_left(context, start, root, functools.partial(tell, start=start))
     starts.end(context, start, outcome=starts.LOST, reason=REASON)
     if start["bound_seq"] is None:
         # No agent had begun, so that the same turn is free again.

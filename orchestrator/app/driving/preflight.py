@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from orchestrator.app.driving import trees
-from orchestrator.app.driving.crew import Crew
+from orchestrator.app.driving import fresh, trees
+from orchestrator.app.driving.crew import Crew, Member
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import refs
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
-from orchestrator.runner import repository
+from orchestrator.runner import port, repository
 
 FREE_BYTES = 100 * 1024 * 1024
 """Room on the disk below which nothing is started: evidence, logs and the agents' own work need it."""
@@ -28,14 +28,14 @@ class Check(NamedTuple):
 
 
 def checks(crew: Crew, root: str, isolation: str) -> list[Check]:
-    """Every check of the surroundings; no model is asked and no program started.
+    """Every check of the surroundings; no model is asked, only clients whether somebody is logged in.
 
     Args:
         root: the project's folder. isolation: `worktree` or `none`.
     """
-    found = [_executor(member.name, member.executor.is_available()) for member in crew.members()]
+    found = [check for member in crew.members() for check in _executors(member)]
     found += [_folder(root), _disk(root)]
-    found += [_repository(root)] if isolation == trees.WORKTREE else []
+    found += [_repository(root), _settings(root)] if isolation == trees.WORKTREE else []
     return [*found, *(Check("warning", True, each) for each in warnings(root, isolation))]
 
 
@@ -51,10 +51,18 @@ def warnings(root: str, isolation: str) -> list[str]:
     return [f"{missing}: {found[0]}"] if trees.usual(root) == trees.NONE else found
 
 
-def _executor(name: str, state: object) -> Check:
-    available = getattr(state, "available", False)
-    what = "ready" if available else str(getattr(state, "reason", None) or "not available")
-    return Check(f"executor {name}", available, what, str(getattr(state, "suggestion", None) or ""))
+def _executors(member: Member) -> Iterator[Check]:
+    """Whether an executor is there, and whether somebody is logged in to it."""
+    state = member.executor.is_available()
+    yield _state(f"executor {member.name}", state, "ready")
+    asks = getattr(member.executor, "is_logged_in", None)
+    if asks is not None and state.available:
+        yield _state(f"login {member.name}", asks(), "logged in")
+
+
+def _state(name: str, state: port.Availability, good: str) -> Check:
+    what = good if state.available else state.reason or "not available"
+    return Check(name, state.available, what, state.suggestion or "")
 
 
 def _folder(root: str) -> Check:
@@ -72,6 +80,12 @@ def _repository(root: str) -> Check:
         what = f"A branch named {refs.PREFIX} exists, so branches below that name cannot be created."
         return Check("repository", False, what, f"git branch -m {refs.PREFIX} OTHER")
     return Check("repository", True, "worktrees can be created")
+
+
+def _settings(root: str) -> Check:
+    """Whether what the project sets for new worktrees can be done."""
+    why = fresh.problem(root)
+    return Check("settings", why is None, why or "new worktrees can be set up", "Fix orchestrator.json" if why else "")
 
 
 def _disk(root: str) -> Check:

@@ -6,11 +6,12 @@ and the files that the user has checked out are never touched, except by `--land
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from orchestrator.core import refs
+from orchestrator.core import project_settings, refs
 from orchestrator.core.routing.facts import BUILDERS, QA
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
@@ -105,6 +106,25 @@ def _bring_in(path: str, session: str, start: Row) -> str:
     )
 
 
+def alone(root: str, session: str) -> contextlib.AbstractContextManager[None]:
+    """Let one driver at a time see to what was left in the trees of a session."""
+    folder = os.path.dirname(os.path.join(root, refs.folder(session)))
+    return repository.alone(folder) if os.path.isdir(folder) else contextlib.nullcontext()
+
+
+def left_by(root: str, start: Row) -> Tree | None:
+    """The tree of a start whose agent was killed in it, where it has left anything there that is not committed."""
+    session, group = start["session_id"], start["group_id"]
+    path = os.path.join(root, refs.folder(session, group))
+    if not os.path.lexists(os.path.join(path, ".git")) or not repository.changed(path):
+        return None
+    begun = repository.must(path, "rev-parse", "HEAD")
+    return Tree(
+        root, session, group, start["role"], start["turn"], path, refs.branch(session, group), begun,
+        merges=repository.is_merging(path),
+    )  # fmt: skip
+
+
 def finish(tree: Tree, tell: Tell) -> None:
     """Keep what a turn's agent may write, and undo what it may not.
 
@@ -115,6 +135,10 @@ def finish(tree: Tree, tell: Tell) -> None:
     if tree.role in COMMITS and tree.group is not None:
         if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
             return
+        # A merge brings in what the integration branch has.
+        start = refs.branch(tree.session) if tree.merges else tree.begun
+        if repository.put_back(tree.path, start, project_settings.FILE):
+            tell("warning", reason=f"{tree.role} may not change {project_settings.FILE}; undone")
         message = f"{tree.role} on {tree.group}, turn {tree.turn}"
         repository.commit(tree.path, message, _author(tree.role))
         _return_to_branch(tree, tell)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.driving import trees
+from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel.context import Answer, Context
@@ -78,7 +78,9 @@ def play(context: Context, start: Row, place: Place) -> None:
     except EnvironmentProblem as problem:
         with contextlib.suppress(OrchestratorError):
             starts.end(context, start, outcome=starts.FREED, reason=problem.message)
-        raise
+        if not place.cancelled():
+            raise
+        place.tell("freed", run=None, reason="cancelled")
 
 
 def _play(context: Context, start: Row, place: Place) -> None:
@@ -87,6 +89,9 @@ def _play(context: Context, start: Row, place: Place) -> None:
     action = told["handoff"]["action"]
     tree = trees.prepare(place.root, start, action, place.tell) if place.isolated else None
     order = _order(context.path, start, place, told, tree)
+    if tree is not None:
+        given = fresh.make_ready(context, start, tree, place.tell, place.cancelled)
+        order = order._replace(variables=(*order.variables, *given))
     if place.conversation is not None:
         order = order._replace(handoff=_GO_ON, conversation=place.conversation, cost_before=place.cost_before)
     sent = _Sent()
@@ -272,10 +277,7 @@ def _ended(
     if result.state == turn_verdict.LIMITED:
         wait, due = limits.due(context, start, reason, resets_at=result.resets_at, before=place.limited)
         starts.end(context, start, outcome=starts.LIMITED, reason=reason, due_at=due)
-        place.tell(
-            "limited", run=result.run, reason=reason, due_at=due, wait_s=wait,
-            conversation=(result.conversation, result.cost or 0),
-        )  # fmt: skip
+        place.tell("limited", run=result.run, reason=reason, due_at=due, wait_s=wait)
         return
     replaced = failures(context, start)
     starts.end(context, start, outcome=starts.FAILED, reason=reason)

@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import sha256
+from orchestrator.core.routing.facts import PROVEN_SINCE
 
 GATES, MERGE = "gates", "merge"
 """The parts of what was measured that become evidence, of the kinds `gate` and `merge`."""
@@ -21,6 +22,9 @@ def rows(work: Work, group_id: str | None) -> list[dict[str, Any]]:
         _row(group_id, "gate", each["criterion"], each["why"], each["output"], each["size"])
         for each in seen.get(GATES, ())
     ]
+    if seen.get(MERGE) and group_id is not None and work.context.rules_version >= PROVEN_SINCE:
+        commit = str(seen.get("commit") or "")
+        found.append(_row(group_id, "merge", group_id, seen[MERGE], commit, len(commit)))
     return found
 
 

@@ -67,6 +67,7 @@ STEPS: dict[str, str] = {
     "turn start": "running.turn_runs:StartTurn",
     "turn finish": "running.turn_runs:FinishTurn",
     "turn abandon": "running.turn_runs:AbandonTurn",
+    "tree keep": "running.tree_evidence:KeepOfTree",
     "session adopt": "starts:AdoptSession",
     "start": "starts:ReserveStart",
     "start bind": "starts:BindStart",

@@ -15,6 +15,7 @@ from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
     PERSON,
+    PROVEN_SINCE,
     VALIDATOR,
     Case,
     Decision,
@@ -278,24 +279,28 @@ def _refuse_under_way(work: Work, group: Group | None, session: Session, report:
     )
 
 
-_MERGED_APART = """SELECT 1 FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND group_id = :group
-    AND turn = :turn AND ended_seq IS NULL AND isolation = 'worktree'"""
+_STARTED_IN = """SELECT isolation, ended_seq FROM starts INDEXED BY sqlite_autoindex_starts_1
+    WHERE session_id = :session AND group_id = :group AND turn = :turn ORDER BY seq DESC LIMIT 1"""
 
 
 def _refuse_unproven(work: Work, waiting: Group | Session) -> None:
-    """Refuse a merge that nobody has seen, where its agent works in a worktree of its own."""
+    """Refuse a merge that nobody has seen, where the agent was started in a worktree of its own; the completion path
+    does not take it either.
+    """
     if waiting.turn is None or (work.call.circumstances.measured or {}).get("merge"):
         return
-    given = {"session": work.step.chain, "group": getattr(waiting, "id", ""), "turn": waiting.turn}
-    if work.reader.one(_MERGED_APART, **given) is not None:
-        raise Refused(
-            "MERGE_UNPROVEN",
-            f"The agent of turn {waiting.turn} works in a worktree, and its merge was not verified.",
-            suggest("drive", session_id=work.step.chain),
-            _turn=waiting.turn,
-            _role=waiting.awaited_role,
-            _recorded=f"The agent of turn {waiting.turn} works in a worktree, and nobody has seen its merge.",
-        )
+    session, group = work.step.chain, getattr(waiting, "id", "")
+    isolation, ended = work.reader.one(_STARTED_IN, session=session, group=group, turn=waiting.turn) or (None, None)
+    # Under older rules a start that had ended asked for nothing.
+    if isolation != "worktree" or (ended is not None and work.context.rules_version < PROVEN_SINCE):
+        return
+    drive, again_ = suggest("drive", session_id=session), suggest("redispatch", group_id=group, session_id=session)
+    raise Refused(
+        "MERGE_UNPROVEN",
+        f"The agent of turn {waiting.turn} was started in a worktree, and its merge was not verified.",
+        sentence("{}, or, to merge by hand, {}", drive, again_), _turn=waiting.turn, _role=waiting.awaited_role,
+        _recorded=f"The agent of turn {waiting.turn} works in a worktree, and nobody has seen its merge.",
+    )  # fmt: skip
 
 
 _LIFTED = """SELECT json_extract(rules, '$[0].reason') FROM router_decisions

@@ -53,6 +53,10 @@ def _as_written(work: Work, case: Case, agent: str, candidates: list[str]) -> tu
     row = report_effects.report_row(work, case, agent, case.transition.effect)
     said = [("acknowledgements", {"group_id": name, "reason": reason}) for name, reason in
             case.report.acknowledge.items()]
+    if work.call.circumstances.measured is not None:
+        from orchestrator.app.engine import measured
+
+        said += [("evidence", each) for each in measured.rows(work, row["group_id"])]
     with work.step.tried(("agent_reports", row), *said):
         completes = state_changes.would_complete(work, candidates)
         asks = case.group is not None and report_effects.asks_path(case)

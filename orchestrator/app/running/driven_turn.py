@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from orchestrator import worktrees
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import (
@@ -26,7 +27,7 @@ from orchestrator.app.running import (
     turn_runs,
 )
 from orchestrator.core import masking
-from orchestrator.core.running import pools, turn_verdict
+from orchestrator.core.running import config, pools, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
@@ -50,6 +51,8 @@ from orchestrator.store.turn_reader import TurnRun
 
 LIMITS = process.Limits(executor_timeout_ms=30 * 60_000, progress_timeout_ms=10 * 60_000)
 """The clocks of a turn where its order names no others."""
+_LOOKS = snapshot.Looks()
+"""What earlier turns of this process have read of their folders."""
 PATIENCE_S = 60.0
 """Seconds that a turn waits for a place, its group and its folder."""
 LISTED = 200
@@ -207,7 +210,7 @@ def _watched(
     """Call the executor between two looks at its folder and at what it may not touch."""
     since = concurrent_runs.moment(context)
     guard, log = guarded.look(run.root), sqlite.log_identity(context.connection)
-    before = snapshot.take(run.folder)
+    before, beside = _LOOKS.take(run.folder), _Beside(order)
     raw = evidence_files.raw_file(run.root, run.session_id, f"{run.id}-{execution_types.EXECUTE}")
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=run.prompt, task_type=turn_verdict.task_type(run.role),
@@ -230,7 +233,38 @@ def _watched(
     tampered = guarded.differences(guard, after, guarded.SHARED, 0.0, (), working, run.id)
     kinds = {snapshot.told(each.path): each.kind for each in changes}
     files = [{**each._asdict(), "change": kinds.get(each.path)} for each in found.files]
-    return _Seen(result, changes, files, (*tampered, *place.tampered()))
+    tampered = (*tampered, *_settings_changed(run, changes), *beside.changed(), *place.tampered())
+    return _Seen(result, changes, files, tampered)
+
+
+class _Beside:
+    """The user's checkout beside the tree in which an executor works that could write there as well.
+
+    Nobody can tell its changes from those that a person makes meanwhile, so they are named and none is undone.
+    """
+
+    def __init__(self, order: TurnOrder) -> None:
+        looks = order.folder != order.root and getattr(order.executor, "reaches_out", False)
+        self._root = order.root if looks else None
+        self._files = _LOOKS.take(order.root) if looks else None
+        self._head = worktrees.checked_out(order.root) if looks else None
+
+    def changed(self) -> list[str]:
+        """What of it is other than before, in words."""
+        if self._root is None or self._files is None:
+            return []
+        now = snapshot.take(self._root, contents=False)
+        found = [f"{snapshot.told(each.path)} in the project's checkout ({each.kind})"
+                 for each in snapshot.changed(self._files, now)]
+        moved = worktrees.checked_out(self._root) != self._head
+        return [*found, *(["the branch of the project's checkout (moved)"] if moved else [])]
+
+
+def _settings_changed(run: TurnRun, changes: Sequence[Change]) -> tuple[str, ...]:
+    """What an executor did to the settings in its own tree, which would count once the tree is merged."""
+    if run.folder == run.root:
+        return ()
+    return tuple(f"{each.path} ({each.kind})" for each in changes if snapshot.told(each.path) == config.OWN_FILE)
 
 
 def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> TurnResult:
@@ -297,7 +331,7 @@ def _entries(seen: _Seen) -> list[dict[str, str]]:
     """What the log says, besides the verdict."""
     result = seen.result
     found = [("mode", result.mark), ("prompt", result.prompt), ("blocked", result.blocked_reason)]
-    found += [("error", result.error)]
+    found += [("error", result.error), ("conversation", result.conversation)]
     found += [("denied", each) for each in result.denied_tools]
     found += [("file", f"{each.kind}: {snapshot.told(each.path)}") for each in seen.changes[:LISTED]]
     found += [("tampered", each) for each in seen.tampered[:LISTED]]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import project_settings, strictjson
 from orchestrator.core.suggestions import suggest
-from orchestrator.errors import InvalidInput
+from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.store import constants, queries
 
 PENDING = "pending"
@@ -41,26 +41,42 @@ def unallowed(database: str, commands: Iterable[tuple[str, Sequence[str]]]) -> t
         database: the path of the database, which says where the project is.
         commands: each criterion with its command.
     """
-    settings, why = _settings(database)
+    settings, why = _told(database)
     return [id_ for id_, command in commands if not settings.allows(command)], why
 
 
 def allowed(database: str) -> list[str]:
     """How commands may begin that agents run in a project, each as one line, as its settings allow them."""
-    return [shlex.join(each) for each in _settings(database)[0].allowed_commands]
+    return [shlex.join(each) for each in _told(database)[0].allowed_commands]
 
 
-def _settings(database: str) -> tuple[project_settings.Settings, str]:
+def settings(root: str) -> project_settings.Settings | None:
+    """What a project sets in its main checkout; None where it has no such file.
+
+    Raises:
+        InvalidInput: SETTINGS_INVALID. EnvironmentProblem: SETTINGS_INVALID, the file cannot be read, or is a symbolic
+            link.
+    """
+    place = os.path.join(root, project_settings.FILE)
+    try:
+        with open(os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+            return project_settings.read(file.read(project_settings.SIZE_LIMIT + 1))
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        why = "it is a symbolic link" if os.path.islink(place) else problem.strerror
+        what = f"{project_settings.FILE} cannot be read: {why}."
+        raise EnvironmentProblem("SETTINGS_INVALID", what, "Put a regular file in its place") from None
+
+
+def _told(database: str) -> tuple[project_settings.Settings, str]:
+    """The settings, and why they do not allow what they do not allow."""
     nothing, name = project_settings.Settings(), project_settings.FILE
     try:
-        with open(os.path.join(_root(database), name), "rb") as file:
-            return project_settings.read(file.read(project_settings.SIZE_LIMIT + 1)), f"{name} does not allow it"
-    except FileNotFoundError:
-        return nothing, f"no {name} allows it"
-    except OSError as problem:
-        return nothing, f"{name} cannot be read: {problem.strerror}"
-    except InvalidInput as problem:
-        return nothing, problem.message
+        found = settings(_root(database))
+    except (InvalidInput, EnvironmentProblem) as problem:
+        return nothing, problem.message.removesuffix(".")
+    return (nothing, f"no {name} allows it") if found is None else (found, f"{name} does not allow it")
 
 
 def _root(database: str) -> str:

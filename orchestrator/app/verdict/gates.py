@@ -20,6 +20,7 @@ from orchestrator.core import masking, refs
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
+from orchestrator.runner import fresh_trees
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -30,7 +31,7 @@ MOST = 3
 CODE = "GATE_FAILED"
 _SHOWN = 2_000
 """Characters of a failing command's output, from its end, that the agent is shown; the record keeps MAX_DETAIL."""
-_SENT_BACK = """SELECT count(*) FROM refusals INDEXED BY ix_refusals_turn WHERE session_id = :session
+_SENT_BACK = """SELECT count(*) FROM refusals INDEXED BY ix_refusals_gate WHERE session_id = :session
     AND group_id IS :group AND turn = :turn AND role = :role AND code = 'GATE_FAILED'"""
 
 
@@ -110,6 +111,7 @@ def _run(
     cancelled: Callable[[], bool] | None,
 ) -> Seen:
     failed, not_run = [], []
+    given = {"extra": extra} if (extra := fresh_trees.of_folder(folder)) else {}
     ends = None if within_s is None else time.monotonic() + within_s
     for each in _due(context, start, status):
         left = TIMEOUT_S if ends is None else min(TIMEOUT_S, ends - time.monotonic())
@@ -119,7 +121,7 @@ def _run(
         elif left <= 0:
             not_run.append({**kept, "why": "not run: no time was left"})
         else:
-            ended = context.run(each["command"], folder=folder, timeout_s=left, cancelled=cancelled)
+            ended = context.run(each["command"], folder=folder, timeout_s=left, cancelled=cancelled, **given)
             kept |= {"output": masking.mask(ended.output)[-MAX_DETAIL:], "size": ended.size}
             if ended.status is None and (left < TIMEOUT_S or (cancelled is not None and cancelled())):
                 not_run.append({**kept, "why": f"not finished: {ended.why}"})

@@ -28,6 +28,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Merge, Ran, Snapshot
 from orchestrator.errors import EXIT_NEGATIVE, UsageError
+from orchestrator.runner import fresh_trees
 from orchestrator.store import snapshot
 from orchestrator.store.reader import Agent
 
@@ -221,7 +222,9 @@ def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -
     if context.run is None:
         return Tried(Ran(criterion.id, None, "this program runs no commands"), "", 0)
     progress.tell(f"running the command of criterion {criterion.id}")
-    ended = context.run(criterion.command, folder=root, timeout_s=float(timeout_s))
+    # A worktree has ports of its own.
+    given = {"extra": extra} if (extra := fresh_trees.of_folder(str(root))) else {}
+    ended = context.run(criterion.command, folder=root, timeout_s=float(timeout_s), **given)
     return Tried(Ran(criterion.id, ended.status, ended.why), ended.output, ended.size)
 
 

@@ -10,7 +10,9 @@ from typing import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
 
-RULES_VERSION = 4
+RULES_VERSION = 5
+PROVEN_SINCE = 5
+"""The first version of the rules under which a merge from a worktree counts with its proof alone."""
 """Raised whenever deciding changes meaning, so that a replay can tell a changed engine from a changed record."""
 
 PERSON = "user"

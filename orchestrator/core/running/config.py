@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, project_settings, strictjson
 from orchestrator.core.running import pools, tests_exist
 from orchestrator.core.running.tests_exist import Detection
 from orchestrator.core.tuples import NamedTuple
@@ -167,6 +167,9 @@ def _inner(key: object, value: object, document: Mapping[Any, Any], above: str =
     path = strictjson.at(above, str(key))
     if key == DETECTION:
         return [_wrong(place, message) for place, message in tests_exist.check(value, path)]
+    if key in project_settings.KEYS and above == "$":
+        found = project_settings.check(str(key), value)
+        return [_wrong(each["path"], f"{each['path']} {each['message']}") for each in found]
     if key not in RANGES:
         return [_unknown(path, key, (*RANGES, DETECTION))]
     twice = [_wrong(path, f"{key} stands at {path} and at $.{key}; keep one")] if key in document else []

@@ -160,7 +160,7 @@ def cleaned(answer: Answer) -> str:
     """What `--clean` has removed and what stays, a line each."""
     lines = [f"removed {each}" for each in answer["removed"]]
     lines += [f"kept {each}: not merged into the checked-out branch" for each in answer["kept"]]
-    lines += [f"kept {each}: a turn of the session is in progress" for each in answer["in_use"]]
+    lines += [f"kept {each}: a driver, an agent, or another --clean is at work" for each in answer["in_use"]]
     return "\n".join(map(visible, lines)) or "Nothing left to remove."
 
 

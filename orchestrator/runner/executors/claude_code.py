@@ -14,7 +14,7 @@ from typing import Final
 from orchestrator.core import task_types
 from orchestrator.core.running import program_variables, providers
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import claude_stream, command, failures, reading, service_errors
+from orchestrator.runner.executors import claude_stream, command, failures, logins, reading, service_errors
 
 NAME: Final = providers.CLAUDE_CODE
 PROGRAM: Final = "claude"
@@ -67,6 +67,11 @@ class ClaudeCode:
     def is_available(self) -> port.Availability:
         """Whether the program is there; whether somebody is logged in shows when it is called."""
         return command.program_state(self._program, environment.child(self._variables), _INSTALL)
+
+    def is_logged_in(self) -> port.Availability:
+        """Whether somebody is logged in, as the program itself says; no model is asked."""
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        return logins.claude_code(self._program, variables)
 
     def execute(
         self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None

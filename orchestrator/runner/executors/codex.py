@@ -9,7 +9,7 @@ from typing import Final
 from orchestrator.core import task_types
 from orchestrator.core.running import program_variables, providers
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import codex_stream, command, failures, reading, service_errors
+from orchestrator.runner.executors import codex_stream, command, failures, logins, reading, service_errors
 
 NAME: Final = providers.CODEX
 PROGRAM: Final = "codex"
@@ -41,6 +41,11 @@ class Codex:
         """Whether the program is there; whether somebody is logged in shows when it is called."""
         return command.program_state(self._program, environment.child(self._variables), _INSTALL)
 
+    def is_logged_in(self) -> port.Availability:
+        """Whether somebody is logged in, as the program itself says; no model is asked."""
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        return logins.codex(self._program, variables)
+
     def execute(
         self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None
     ) -> port.ExecutorResult:
@@ -52,7 +57,7 @@ class Codex:
         wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
         if wrong is not None:
             return failures.failed(task, "PROMPT_INVALID", wrong)
-        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME]) | dict(task.variables)
         secrets = (*task.secrets, *program_variables.secrets(variables).values())
         ended = process.supervise(
             argv,

@@ -45,6 +45,8 @@ class Command:
 
     name: Final = NAME
     production: Final = True
+    reaches_out: Final = True
+    """Whether it may write wherever this process can, and not only in the folder that it is given."""
 
     def __init__(self, template: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
         self._template = _checked(template)

@@ -90,6 +90,17 @@ def test_after_the_reset_nothing_is_waited_for(team: Team) -> None:
     (spawn,) = team.desk.call("status", session_id="S1")["spawns"]
     assert "limited" not in spawn
     assert team.drive(BUILT, *REST, no_wait=True)["outcome"] == "accepted"
+    # Whoever drives then, the conversation goes on where the limit broke it off.
+    first, second = (row[0] for row in team.rows("SELECT prompt FROM turn_runs ORDER BY created_seq LIMIT 2"))
+    assert (first.startswith("[orchestrator S1 A"), second.startswith("The usage limit is over")) == (True, True)
+
+
+def test_another_executor_begins_a_conversation_of_its_own_after_a_limit(team: Team) -> None:
+    planned(team)
+    team.drive(LIMITED, no_wait=True)
+    team.drive(executor=team.program("print('STATUS: READY_FOR_QA')"), once=True)
+    prompts = [row[0] for row in team.rows("SELECT prompt FROM turn_runs ORDER BY created_seq")]
+    assert [each.startswith("[orchestrator S1 A") for each in prompts] == [True, True]
 
 
 def test_money_is_a_budget(team: Team) -> None:

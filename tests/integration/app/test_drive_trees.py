@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+import threading
 from typing import Any
 
 import pytest
 
 from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import crew, preflight, trees
+from orchestrator.app.kernel import operations
 from orchestrator.app.reports import last_messages
-from orchestrator.app.running import driven_turn
+from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import commands, owners
+from orchestrator.runner import commands, owners, repository
+from orchestrator.store import turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
@@ -67,6 +70,10 @@ def test_the_work_is_put_together_beside_what_the_user_has_checked_out(team: Tea
     assert (ended["outcome"], ended["landed"], ended["next"][0]) == ("accepted", False, f"git merge {INTEGRATION}")
     assert [git(team.folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))] == before
     assert (git(team.folder, "show", f"{INTEGRATION}:login.py"), reasons(team, "warning")) == ("built", "")
+    commit = git(team.folder, "rev-parse", "orchestrator/S1/A")
+    proof = "SELECT subject, outcome, content FROM evidence WHERE kind = 'merge'"
+    assert team.rows(proof) == [("A", "merged", commit)]
+    assert "and seen by its driver" in " ".join(team.desk.call("why", id="A", session_id="S1")["sentences"])
     said = git(team.folder, "log", "-1", "--format=%an %s", "orchestrator/S1/A")
     assert said == "developer developer on A, turn 3"
     assert team.rows("SELECT DISTINCT isolation FROM starts") == [("worktree",)]
@@ -142,6 +149,30 @@ def test_a_merge_of_a_worktree_is_taken_with_its_proof_alone(team: Team) -> None
     assert team.rows("SELECT merged_met FROM completion_paths WHERE group_id = 'A'") == [(1,)]
 
 
+def test_a_merge_by_hand_needs_a_turn_in_which_no_worktree_was_begun(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
+    start = team.left(owners.mine(), isolation="worktree")
+    starts.end(team.desk.context, start, outcome="freed", reason="x")
+    with pytest.raises(Refused, match="nobody has seen its merge") as caught:
+        team.desk.report("developer MERGE_SUCCESS", "A")
+    assert "orchestrator redispatch A -s S1" in str(caught.value.suggestion).replace("--session-id", "-s")
+    team.desk.call("redispatch", session_id="S1", group_id="A", reason="I merge it")
+    assert team.desk.report("developer MERGE_SUCCESS", "A")["group_status"] == "completed"
+
+
+def test_what_older_rules_took_without_a_proof_stays_as_it_was(team: Team) -> None:
+    """Its decisions say by which rules they were made, and no evidence is asked of them."""
+    team.desk.planned("S1", "A")
+    team.desk.context.rules_version = 4
+    assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted"
+    team.desk.context.rules_version = 5
+    assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'merge'") == [(0,)]
+    assert team.rows("SELECT merged_why, valid FROM completion_paths") == [("merged", 1)]
+    assert team.desk.call("audit verify")["findings"] == []
+    assert team.desk.call("audit replay", session_id="S1")["count"] == 0
+
+
 def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -> None:
     team.desk.planned("S1", "A")
     idle = says("developer", "READY_FOR_QA")
@@ -154,6 +185,10 @@ def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -
         " WHERE kind = 'route' AND json_extract(input, '$.measured') IS NOT NULL ORDER BY seq"
     )
     assert measured == [(0, None), (None, "nothing_to_merge")]
+    assert team.rows("SELECT subject, outcome FROM evidence WHERE kind = 'merge'") == [("A", "nothing_to_merge")]
+    assert "merged is met: the group changed nothing: MERGE_SUCCESS" in " ".join(
+        team.desk.call("why", id="A", session_id="S1")["sentences"]
+    )
     ((seq,),) = team.rows("SELECT seq FROM agent_reports WHERE response_status = 'READY_FOR_QA'")
     told = team.desk.call("why", id=f"S1:D{seq}")
     assert told["report"]["measured"]["changed"] is False
@@ -239,6 +274,28 @@ def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
     assert pathlib.Path(tree.path, "login.py").read_text() == "base\n"
 
 
+def test_whoever_cleans_does_so_alone(team: Team) -> None:
+    """Neither another cleaning nor a driver that starts may find a tree that is gone in the next moment."""
+    team.desk.planned("S1", "A")
+    root = str(team.folder)
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
+    trees.prepare(root, start, "spawn", lambda *_, **__: None)
+    for shared in (True, False):
+        with repository.held(root, "S1", shared=shared) as held:
+            cleaned = team.drive(clean=True)
+            assert (held, cleaned["removed"], len(cleaned["in_use"])) == (True, [], 2)
+    # A driver that begins meanwhile waits; several work side by side.
+    with repository.held(root, "S1", shared=False):
+        driver = threading.Thread(target=lambda: repository.held(root, "S1", shared=True).__enter__())
+        driver.start()
+        driver.join(0.3)
+        assert driver.is_alive()
+    driver.join(30)
+    assert not driver.is_alive()
+    with repository.held(root, "S1", shared=True) as one, repository.held(root, "S1", shared=True) as two:
+        assert (one, two) == (True, True)
+
+
 def test_with_a_detached_head_nothing_is_landed_or_removed(team: Team) -> None:
     """What only a detached HEAD holds is gone with the next checkout."""
     team.desk.planned("S1", "A")
@@ -318,3 +375,94 @@ PARTS = [
 @every(("id", "part"), PARTS)
 def test_an_id_becomes_one_part_of_a_ref(id: str, part: str) -> None:
     assert refs.part(id) == part
+
+
+# What an agent leaves, and what it reaches
+
+
+def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **files: str) -> str:
+    """A driver that was killed while its agent had written files into its tree; the tree."""
+    gone = owners.mine().rpartition(":")[0] + ":1"
+    start = team.left(gone, isolation="worktree")
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
+    for name, text in files.items():
+        pathlib.Path(tree.path, name).write_text(text)
+    patch.setattr(owners, "mine", lambda: gone)
+    asked = turn_runs.QueueTurn(
+        session_id="S1", group="A", turn=start["turn"], role=role, prompt="x", executor="scripted", model=None,
+        folder=tree.path, root=str(team.folder), owner=gone,
+    )  # fmt: skip
+    run = turn_reader.by_id(team.desk.context.connection, operations.ask(team.desk.context, asked)["run"])
+    assert run is not None
+    turn_runs.start(team.desk.context, run, capacity=4)
+    patch.undo()
+    starts.bind(team.desk.context, start, worker=run.id)
+    return tree.path
+
+
+def test_what_a_killed_builder_left_is_on_record_before_the_next_one_begins(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    killed(team, monkeypatch, **{"login.py": "half\n", "new.txt": "x\n"})
+    assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted", reasons(team, "failed", "verdict")
+    assert "kept as evidence: login.py, new.txt" in reasons(team, "warning")
+    rows = team.rows("SELECT outcome, content, path FROM evidence WHERE kind = 'left' ORDER BY part")
+    (outcome, content, _), (_, _, path) = rows
+    assert (outcome, json.loads(content)["files"]) == ("2 files", ["login.py", "new.txt"])
+    patch = (team.folder / path).read_text()
+    assert ("+half" in patch, "+++ b/new.txt" in patch) == (True, True)
+    said = git(team.folder, "log", "--no-merges", "--format=%s", "main..orchestrator/S1/A").splitlines()
+    assert [each.partition(", turn")[0] for each in said] == ["developer on A"] * 2
+    assert team.desk.call("audit verify")["findings"] == []
+    assert team.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
+def test_a_killed_agent_that_left_nothing_leaves_no_evidence(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    team.desk.planned("S1", "A")
+    killed(team, monkeypatch)
+    team.drive(build("A", "built\n"), once=True)
+    assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'left'") == [(0,)]
+
+
+OUTSIDE = """
+import pathlib, subprocess, sys
+top = pathlib.Path.cwd().parents[3]
+{}
+open("login.py", "w").write("built")
+print("STATUS: READY_FOR_QA")
+"""
+REACHES: list[Any] = [
+    pytest.param("(top / 'login.py').write_text('by the agent')", "login.py in the project's checkout (changed)",
+                 id="a file"),
+    pytest.param("(top / 'new.txt').write_text('x')", "new.txt in the project's checkout (new)", id="a new file"),
+    pytest.param("(top / 'login.py').unlink()", "login.py in the project's checkout (deleted)", id="a deletion"),
+    pytest.param(
+        "subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m',"
+        " 'x'], cwd=top, check=True)", "the branch of the project's checkout (moved)", id="a commit",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("does", "said"), REACHES)
+def test_an_agent_that_writes_into_the_users_checkout_breaks_a_rule(team: Team, does: str, said: str) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(executor=team.program(OUTSIDE.format(does)), once=True)
+    assert team.told("reported", "failed") == ["failed"]
+    assert said in reasons(team, "failed")
+    assert team.rows("SELECT DISTINCT error_code FROM turn_runs") == [("E501",)]
+
+
+def test_what_is_only_touched_in_the_users_checkout_is_no_violation(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    agent = team.program(OUTSIDE.format("(top / 'login.py').write_text('base\\n'); (top / 'login.py').touch()"))
+    team.drive(executor=agent, once=True)
+    assert team.told("reported", "failed") == ["reported"]
+
+
+def test_what_an_agent_was_denied_stands_in_the_next_hand_off(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive({"role": "developer", "group": "A", "status": "COMPLETE", "denied": ["Bash(curl x)"]}, once=True)
+    told = team.desk.call("handoff", session_id="S1", group_id="A")
+    assert told["handoff"]["denied"] == [{"role": "developer", "tools": ["Bash(curl x)"]}]
+    assert '- developer was not allowed to use: "Bash(curl x)"' in told["markdown"]

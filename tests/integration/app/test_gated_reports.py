@@ -50,6 +50,7 @@ def test_a_report_counts_once_its_gates_pass(desk: Desk, tmp_path: pathlib.Path)
     assert desk.call("route", **READY)["next_agent"] == "qa_expert"
     assert rows(desk, "SELECT count(*) FROM evidence") == [(1,)]
     assert desk.call("audit replay", session_id="S1")["equal"] is True
+    assert desk.call("audit verify")["findings"] == []
 
 
 def test_after_three_times_it_is_routed_with_the_failure(desk: Desk) -> None:

@@ -15,6 +15,7 @@ from orchestrator.app.audit import retelling
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import Call, perform
 from orchestrator.app.workflow import rule_changes
+from orchestrator.core.routing.facts import RULES_VERSION
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import records, versions
@@ -411,7 +412,7 @@ def test_every_door_marks_the_calls_that_ask_for_a_person() -> None:
     table.upgrade()
     kinds = ("workflow load", "session upgrade-workflow")
     sql = f"SELECT kind, json_extract(input, '$.rules') FROM audit_events WHERE kind IN {kinds} ORDER BY rowid"
-    assert table.rows(sql) == [("workflow load", 4), *((kind, 4) for kind in kinds)]
+    assert table.rows(sql) == [(kind, RULES_VERSION) for kind in ("workflow load", *kinds)]
 
 
 # What a session says of its rules

@@ -479,8 +479,9 @@ def test_every_kind_of_event_is_known_to_change_the_judgement_or_not() -> None:
         "session testing-mode", "session upgrade-workflow", "group create", "group set-status", "group depend",
         "group undepend", "task create", "task set-status", "task depend", "task undepend", "blocker resolve",
         "run queue", "run retry", "run cancel", "run unanswered", "run stop", "run abandon", "run hold", "run finish",
-        "run expire", "run choose", "turn finish", "turn abandon", "criterion add", "criterion approve",
-        "criterion set", "criterion remove", "give up", "import peer", "validate", "agent register", "agent deactivate",
+        "run expire", "run choose", "turn finish", "turn abandon", "tree keep", "criterion add",
+        "criterion approve", "criterion set", "criterion remove", "give up", "import peer", "validate",
+        "agent register", "agent deactivate",
         "drive",
     }  # fmt: skip
 

@@ -187,13 +187,16 @@ class Ledger:
     def reopen(self, group: str) -> int:
         return self.move(group, "completed", "in_progress")
 
-    def report(self, role: str, effect: str, group: str | None = "G", *, acknowledge: tuple[str, ...] = ()) -> int:
+    def report(
+        self, role: str, effect: str, group: str | None = "G", *, acknowledge: tuple[str, ...] = (),
+        turn: int | None = None,
+    ) -> int:
         seq = self.step()
         self.insert(
             "agent_reports",
             **dict(session_id=SESSION, seq=seq, group_id=group, role=role, agent_id=role, response_status="X"),
             **dict(raw_role=role, raw_status="X", effect=effect, turn_assumed=0, summary="s", details="{}"),
-            reported_at=T,
+            **dict(reported_at=T, turn=turn),
         )
         for part, name in enumerate(acknowledge, start=1):
             self.insert("acknowledgements", session_id=SESSION, seq=seq, part=part, group_id=name, reason="known")

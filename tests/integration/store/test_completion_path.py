@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from orchestrator.store import constants, path_history
+from tests.cases import every
 from tests.integration.store import ledger
 from tests.integration.store.ledger import BLOCKED_CHAIN, CHAIN, merged
 
@@ -287,6 +290,77 @@ def test_a_merge_after_a_rejection_is_none(book: ledger.Ledger) -> None:
 def test_a_merge_is_void_with_its_approval(book: ledger.Ledger) -> None:
     *_, fault = book.reports(*CHAIN, ("developer", "merge_fail"))
     assert book.part("merged") == (0, "voided", fault)
+
+
+def driven(book: ledger.Ledger, *proofs: str, isolation: str | None = "worktree", rules: int | None = None) -> int:
+    """A merge whose agent was started in a worktree, with the evidence that its driver wrote; the merge's step."""
+    book.reports(*BUILT, ("tech_lead", "approve"))
+    turn = book.step()
+    start = dict.fromkeys(("role", "agent_id", "client"), "developer")
+    book.insert(
+        "starts", **start, session_id="S1", group_id="G", turn=turn, seq=turn, via="drive", isolation=isolation,
+        started_at=ledger.T,
+    )  # fmt: skip
+    seq = book.report("developer", "merge", turn=turn)
+    key = {"session_id": "S1", "seq": seq}
+    for part, proof in enumerate(proofs, start=1):
+        row = {"kind": "merge", "subject": "G", "outcome": proof, "hash": "h", "size": 0, "content": ""}
+        book.insert("evidence", **key, **row, part=part, group_id="G")
+    if rules is not None:
+        row = {"group_id": "G", "current_agent": "x", "response_status": "X", "action": "wait", "timestamp": ledger.T}
+        row |= {"cause": "report", "rules": "[]", "workflow_version_id": 1, "rules_version": rules, "answer": "{}"}
+        row |= {"report_id": f"S1:R{seq}"}
+        book.insert("router_decisions", **key, **row)
+    return seq
+
+
+PROOFS: list[Any] = [
+    ((), {}, (0, "unproven")),
+    (("merged",), {}, (1, "proven")),
+    (("nothing_to_merge",), {}, (1, "nothing_to_merge")),
+    ((), {"isolation": "none"}, (1, "merged")),
+    ((), {"isolation": None}, (1, "merged")),
+    ((), {"rules": 4}, (1, "merged")),
+    ((), {"rules": 5}, (0, "unproven")),
+]
+
+
+@every(("proofs", "more", "found"), PROOFS)
+def test_a_merge_from_a_worktree_counts_with_its_proof_alone(
+    proofs: tuple[str, ...], more: dict[str, Any], found: tuple[int, str]
+) -> None:
+    book = ledger.Ledger(ledger.empty())
+    book.group("G")
+    merge = driven(book, *proofs, **more)
+    assert book.part("merged") == (*found, merge)
+    judged = path_history.History(book.connection, "S1").judge("G", merge)
+    assert judged is not None
+    assert (judged.valid, judged.missing) == (found[0], None if found[0] else "merged")
+    assert book.path()["valid"] == found[0]
+
+
+def test_no_statement_completes_a_group_whose_merge_nobody_has_seen(book: ledger.Ledger) -> None:
+    driven(book)
+    with ledger.refused("COMPLETION_PATH_MISSING"):
+        book.complete("G")
+    for attack in (
+        "UPDATE starts SET isolation = 'none'", "DELETE FROM starts", "UPDATE agent_reports SET turn = NULL",
+        "UPDATE OR REPLACE starts SET turn = 1", "INSERT OR REPLACE INTO starts SELECT * FROM starts",
+    ):  # fmt: skip
+        with pytest.raises(sqlite3.IntegrityError):
+            book.connection.execute(attack)
+    # Whoever is not the program writes no evidence, whatever it says.
+    book.connection.create_function(constants.WRITE_FUNCTION, 0, lambda: 0)
+    with pytest.raises(sqlite3.IntegrityError):
+        book.insert("evidence", session_id="S1", seq=book.seq, kind="merge", subject="G", outcome="merged", hash="h",
+                    size=0, content="")
+    assert book.part("merged")[:2] == (0, "unproven")
+
+
+def test_the_newest_start_of_the_turn_says_where_its_agent_worked(book: ledger.Ledger) -> None:
+    merge = driven(book)
+    book.connection.execute("UPDATE starts SET ended_seq = seq, ended_at = 't', outcome = 'failed'")
+    assert book.part("merged") == (0, "unproven", merge)
 
 
 # --- reviewed

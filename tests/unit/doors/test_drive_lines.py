@@ -29,6 +29,6 @@ def test_what_was_removed_and_what_stays_is_a_line_each() -> None:
     answer = {"removed": ["o/S1/A"], "kept": ["o/S1/B"], "in_use": ["o/S1/C"]}
     assert drive.cleaned(answer).splitlines() == [
         "removed o/S1/A", "kept o/S1/B: not merged into the checked-out branch",
-        "kept o/S1/C: a turn of the session is in progress",
+        "kept o/S1/C: a driver, an agent, or another --clean is at work",
     ]  # fmt: skip
     assert drive.cleaned({"removed": [], "kept": [], "in_use": []}) == "Nothing left to remove."
