@@ -76,8 +76,7 @@ def _covered(
     chain, seq, old = event[0], event[1], json.loads(event[7])
     covered: dict[str, Any] = {table: old[table] for table in coverage.BY_HASH if table in old}
     for table, found in written.items():
-        digest = found.digest(chain.encode(), seq)
-        if digest is not None:
+        if digest := found.until(chain.encode(), seq).get(seq):
             covered[table] = digest
     for table, states in old.get(step.STATE, {}).items():
         for key in states:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems
@@ -50,7 +52,7 @@ class Finding(NamedTuple):
 
 
 class Found:
-    """The first findings, and how many there are of each code.
+    """The first findings, by chain and step, and how many there are of each code; whole-database ones come first.
 
     Args:
         path: the database, for what to do about it.
@@ -61,13 +63,16 @@ class Found:
         self.counts: dict[str, int] = {}
         self.path = path
         self.most = most
-        self._kept: list[Finding] = []
+        self.kept: list[Finding] = []
 
     def add(self, finding: Finding) -> None:
         """Note a finding that says itself what to do."""
         self.counts[finding.code] = self.counts.get(finding.code, 0) + 1
-        if len(self._kept) < self.most:
-            self._kept.append(finding)
+        self._keep(finding)
+
+    def _keep(self, finding: Finding) -> None:
+        bisect.insort(self.kept, finding, key=_place)
+        del self.kept[self.most :]
 
     def at(self, code: str, chain: str | None, seq: int | None, table: str | None, subject: str, message: str) -> None:
         """Note a finding about a step, or about rows that no step is known for."""
@@ -85,12 +90,7 @@ class Found:
     def clear(self) -> None:
         """Forget everything that was noted."""
         self.counts.clear()
-        self._kept.clear()
-
-    @property
-    def kept(self) -> list[Finding]:
-        """The first findings, by chain and step, those about the whole database first."""
-        return sorted(self._kept, key=lambda each: (each.chain or "", each.seq or 0, each.table or "", each.subject))
+        self.kept.clear()
 
     @property
     def total(self) -> int:
@@ -99,7 +99,11 @@ class Found:
 
     def merge(self, other: Found) -> None:
         """Take over what another one found."""
-        for finding in other._kept[: max(0, self.most - len(self._kept))]:
-            self._kept.append(finding)
+        for finding in other.kept:
+            self._keep(finding)
         for code, count in other.counts.items():
             self.counts[code] = self.counts.get(code, 0) + count
+
+
+def _place(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.chain or "", finding.seq or 0, finding.table or "", finding.subject

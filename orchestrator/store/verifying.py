@@ -1,17 +1,21 @@
 """Whether the record is whole: every event hashes to what it says, every row is as an event left it, and the rows fit
 each other.
 
-One pass over the events, beside it one over each table, all in the order of chains and steps. What is held in memory
-is the newest state of the rows of one chain that may change.
+One pass over the events, beside it one over each table, all in the order of chains and steps: block by block what the
+events tell of is compared with what the tables hold. What is held in memory is a block, and the newest state of the
+rows of one chain that may change.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
+import operator
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from orchestrator import progress
@@ -24,7 +28,11 @@ from orchestrator.store.findings import Found
 ALL = 2**31
 """More findings than anybody asks for."""
 
+_BLOCK = 64
+"""How many events are read at once, with all that they hold."""
+
 _sha256 = hashlib.sha256
+_chain_of = operator.itemgetter(0)
 _Known = dict[str, tuple[int, str]]
 """By key: the last step that wrote the row, and the digest of what it left."""
 _END: tuple[Any, ...] = (None, None, b"")
@@ -151,60 +159,54 @@ def _passed(
 
 
 class _Rows:
-    """The rows of a table in order, hashed: those of a step together, or (`single`) each by itself.
+    """The rows of a table in order.
 
     Attributes:
-        row: chain, step and digest of what is next, with the key of a single row; `_END` behind the last.
-        count: how many rows were read.
+        row: chain, step, line and key of what is next; `_END` behind the last.
+        count: how many rows were passed.
         decodable: whether their texts are UTF-8.
     """
 
-    __slots__ = ("_hashed", "count", "decodable", "row")
+    __slots__ = ("_cursor", "count", "decodable", "row")
 
-    def __init__(self, connection: sqlite3.Connection, sql: str, span: Span, *, single: bool = False) -> None:
+    def __init__(self, connection: sqlite3.Connection, sql: str, span: Span) -> None:
         self.count = 0
         self.decodable = True
-        cursor = connection.execute(sql, span.parameters)
-        self._hashed = self._each(cursor) if single else self._by_step(cursor)
-        self.row: tuple[Any, ...] = next(self._hashed, _END)
+        self._cursor = connection.execute(sql, span.parameters)
+        self.row: tuple[Any, ...] = next(self._cursor, _END)
 
-    def _by_step(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-        # A generator that goes through the rows by itself: a call for each row costs as much as its hash.
-        chain, seq, sha = b"", None, _sha256()
-        for of, number, line in cursor:
-            self.count += 1
+    def until(self, chain: bytes, last: int) -> dict[int, str]:
+        """Pass the rows of a chain up to a step; the digests of those of each step together."""
+        found: dict[int, str] = {}
+        of, at, _ = first = self.row
+        if of != chain or at > last:
+            return found
+        count, sha = 0, _sha256()
+        for row in itertools.chain((first,), self._cursor):
+            of, seq, line = row
+            if seq != at or of != chain:
+                found[at] = sha.hexdigest()
+                # What is no number is sorted behind all numbers, and belongs to no step before.
+                if of != chain or not at < seq <= last:
+                    break
+                at, sha = seq, _sha256()
+            count += 1
             if not line.isascii():
                 self.decodable &= text_damage.is_text(line)
-            hashed = coverage.trimmed(line) if line[-6:] == coverage.NULL_AT_END else line + b"\n"
-            if number == seq and of == chain:
-                sha.update(hashed)
-                continue
-            if seq is not None:
-                yield chain, seq, sha.hexdigest()
-            chain, seq, sha = of, number, _sha256(hashed)
-        if seq is not None:
-            yield chain, seq, sha.hexdigest()
+            sha.update(coverage.trimmed(line) if line[-6:] == coverage.NULL_AT_END else line + b"\n")
+        else:
+            row, found[at] = _END, sha.hexdigest()
+        self.row = row
+        self.count += count
+        return found
 
-    def _each(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
-        for chain, seq, line, *key in cursor:
-            self.count += 1
-            if not line.isascii():
-                self.decodable &= text_damage.is_text(line)
-            yield chain, seq, _sha256(coverage.trimmed(line)).hexdigest(), *key
-
-    def advance(self) -> tuple[Any, ...]:
-        """Go on to what is next, and return it."""
-        self.row = row = next(self._hashed, _END)
-        return row
-
-    def digest(self, chain: bytes, seq: int) -> str | None:
-        """The digest of the rows of a step, which are passed; None where another step is next."""
-        row = self.row
-        if row[1] != seq or row[0] != chain:
-            return None
-        self.row = next(self._hashed, _END)
-        digest: str = row[2]
-        return digest
+    def advance(self) -> None:
+        """Pass one row."""
+        line = self.row[2]
+        self.count += 1
+        if not line.isascii():
+            self.decodable &= text_damage.is_text(line)
+        self.row = next(self._cursor, _END)
 
     def skip(self) -> tuple[bytes, int]:
         """Pass the rows of whatever step is next, and return its chain and number."""
@@ -232,32 +234,28 @@ class _Pass:
             table: _Rows(connection, coverage.written(table, span, line), span) for table in coverage.written_in(span)
         }
         self._changing = {
-            table: _Rows(connection, coverage.changing(table, span, line), span, single=True)
-            for table in coverage.CHANGING
+            table: _Rows(connection, coverage.changing(table, span, line), span) for table in coverage.CHANGING
         }
         self._by_store = _states_by_store(connection, line) if span.chain != STORE_CHAIN else {}
         self._shapes: set[tuple[Any, ...]] = set()
         self._chains = 0
         self._chain, self._name = b"", ""
         self._seq, self._hash = 0, step.FIRST_HASH
-        self._states: dict[str, _Known] = {}
+        self._states: defaultdict[str, _Known] = defaultdict(dict)
 
     def run(self) -> Looked:
         """Verify every chain, and then what belongs to none."""
         if self._span.chain is not None:
             self._begin(self._span.chain.encode())
         count, decodable = 0, True
-        for row in self._events:
-            chain, line = row[0], row[2]
-            count += 1
-            if not line.isascii():
-                decodable &= text_damage.is_text(line)
-            if chain != self._chain:
-                self._end()
-                self._begin(chain)
-            self._event(row)
-            if not count % progress.EVERY:
-                progress.tell("events", count)
+        while rows := self._events.fetchmany(_BLOCK):
+            count += len(rows)
+            for chain, events in itertools.groupby(rows, _chain_of):
+                if chain != self._chain:
+                    self._end()
+                    self._begin(chain)
+                decodable &= self._block(list(events))
+            progress.tell("events", count)
         self._end()
         self._orphans(None)
         tables = (*self._written.values(), *self._changing.values())
@@ -270,7 +268,7 @@ class _Pass:
         self._orphans(chain)
         self._chain, self._name = chain, chain.decode("utf-8", "replace")
         self._seq, self._hash = 0, step.FIRST_HASH
-        self._states = {}
+        self._states.clear()
         self._chains += 1
         if self._span.since:
             self._begin_after(self._span.since)
@@ -323,44 +321,65 @@ class _Pass:
 
     # Events
 
-    def _event(self, row: tuple[Any, ...]) -> None:
-        _, seq, line, prev_hash, own_hash, covered, kind = row
-        if seq != self._seq + 1:
-            self._jump(seq)
-        elif prev_hash != self._hash:
-            message = f"Step {seq} does not follow the step before it."
-            self._note(findings.EVENT_UNLINKED, seq, coverage.EVENTS, message)
-        if _sha256(prev_hash + line).digest() != own_hash:
-            self._note(findings.EVENT_ALTERED, seq, coverage.EVENTS, f"The event of step {seq} was altered.")
-        if own_hash == self._head.hash and self._head.seq in (seq, 0):
-            self._head_seen = True
-        self._seq, self._hash = seq, own_hash
-        chain, written = self._chain, self._written
-        tables = self._parsed(covered)
-        self._require_rows(seq, kind, tables)
-        for table, digest in tables.items():
-            if table == step.STATE:
-                self._fold(seq, digest)
-            elif table in written:
-                rows = written[table]
-                if rows.row == (chain, seq, digest):
-                    rows.advance()
-                else:
-                    self._differs(table, seq, digest)
-            elif table not in coverage.BY_HASH:
+    def _block(self, events: list[tuple[Any, ...]]) -> bool:
+        """Verify events of a chain with the rows that they tell of; whether all texts of the events are UTF-8."""
+        _, seqs, lines, before, own, covered, kinds = zip(*events, strict=True)
+        last = seqs[-1]
+        if seqs != tuple(range(self._seq + 1, self._seq + 1 + len(events))):
+            if len(events) > 1:
+                decodable = [self._block([each]) for each in events]
+                return all(decodable)
+            self._jump(last)
+        else:
+            linked = map(operator.eq, before, (self._hash, *own))
+            self._note_steps(findings.EVENT_UNLINKED, "Step {} does not follow the step before it.", seqs, linked)
+        whole = map(operator.eq, own, [_sha256(prev + line).digest() for prev, line in zip(before, lines, strict=True)])
+        self._note_steps(findings.EVENT_ALTERED, "The event of step {} was altered.", seqs, whole)
+        self._head_seen |= self._head.hash in own and any(map(self._is_head, own, seqs))
+        self._seq, self._hash = last, own[-1]
+        wanted = self._wanted(seqs, kinds, covered)
+        for table, rows in self._written.items():
+            told, found = wanted.pop(table, {}), rows.until(self._chain, last)
+            if told != found:
+                self._differ(table, told, found)
+        for table in [each for each in wanted if each not in coverage.BY_HASH]:
+            for seq in wanted[table]:
                 self._note(findings.ROWS_MISSING, seq, table, f"Step {seq} wrote rows of {table}, which is not known.")
+        return all(map(bytes.isascii, lines)) or all(map(text_damage.is_text, lines))
 
-    def _require_rows(self, seq: int, kind: bytes, covered: dict[str, Any]) -> None:
+    def _wanted(
+        self, seqs: tuple[int, ...], kinds: tuple[bytes, ...], covered: tuple[bytes, ...]
+    ) -> dict[str, dict[int, Any]]:
+        """The digests of rows by table and step, as events tell of them; the states of rows are noted."""
+        wanted: defaultdict[str, dict[int, Any]] = defaultdict(dict)
+        for seq, kind, tables in zip(seqs, kinds, map(self._parsed, covered), strict=True):
+            states = tables.pop(step.STATE, {})
+            if (shape := (kind, *tables, step.STATE, *states)) not in self._shapes:
+                self._require_rows(seq, shape, tables)
+            for table, digest in tables.items():
+                wanted[table][seq] = digest
+            for table, rows in states.items():
+                known = self._states[table]
+                for key, digest in rows.items() if type(rows) is dict else ():
+                    known[key] = (seq, digest)
+        return wanted
+
+    def _is_head(self, hash_: bytes, seq: int) -> bool:
+        return hash_ == self._head.hash and self._head.seq in (seq, 0)
+
+    def _require_rows(self, seq: int, shape: tuple[Any, ...], covered: dict[str, Any]) -> None:
         """A step of a kind that always writes certain rows covers some, and certain rows only steps of a kind write."""
-        states = covered.get(step.STATE)
-        shape = (kind, *covered, *(states if type(states) is dict else ()))
-        if shape in self._shapes:
-            return
+        kind = shape[0]
         faults = [*_missing_rows(kind, covered), *_foreign_rows(kind, shape[1:])]
         for code, table, text in faults:
             self._note(code, seq, table, f"Step {seq} is a {kind.decode('utf-8', 'replace')}, {text}.")
         if not faults:
             self._shapes.add(shape)
+
+    def _note_steps(self, code: str, message: str, seqs: Iterable[int], sound: Iterable[bool]) -> None:
+        """Note the steps of which something does not hold."""
+        for seq in itertools.compress(seqs, map(operator.not_, sound)):
+            self._note(code, seq, coverage.EVENTS, message.format(seq))
 
     def _jump(self, seq: int) -> None:
         expected = self._seq + 1
@@ -370,29 +389,17 @@ class _Pass:
         else:
             self._note(findings.EVENT_ADDED, seq, coverage.EVENTS, f"No chain has a step {seq} here.")
 
-    def _fold(self, seq: int, states: Any) -> None:
-        """The states of rows after one more step."""
-        for table, found in states.items() if type(states) is dict else ():
-            known = self._states.get(table)
-            if known is None:
-                known = self._states[table] = {}
-            for key, digest in found.items() if type(found) is dict else ():
-                known[key] = (seq, digest)
-
     # Rows that stay
 
-    def _differs(self, table: str, seq: int, wanted: object) -> None:
-        found = self._written[table]
-        digest = found.digest(self._chain, seq)
-        if digest is None:
-            while found.row[0] == self._chain and found.row[1] < seq:
-                self._uncovered(table, found.skip()[1])
-            digest = found.digest(self._chain, seq)
-        if digest is None:
-            self._note(findings.ROWS_MISSING, seq, table, f"The rows of {table} that step {seq} wrote are missing.")
-        elif digest != wanted:
-            message = f"The rows of {table} are not those that step {seq} wrote, or not in its order."
-            self._note(findings.ROWS_ALTERED, seq, table, message)
+    def _differ(self, table: str, wanted: dict[int, Any], found: dict[int, str]) -> None:
+        for seq in sorted({*wanted, *found}):
+            if seq not in wanted:
+                self._uncovered(table, seq)
+            elif seq not in found:
+                self._note(findings.ROWS_MISSING, seq, table, f"The rows of {table} that step {seq} wrote are missing.")
+            elif found[seq] != wanted[seq]:
+                message = f"The rows of {table} are not those that step {seq} wrote, or not in its order."
+                self._note(findings.ROWS_ALTERED, seq, table, message)
 
     def _uncovered(self, table: str, seq: int) -> None:
         known = "its event tells of none" if 0 < seq <= self._seq else "there is no such step"
@@ -402,11 +409,13 @@ class _Pass:
     # Rows that may change
 
     def _compare_states(self, table: str, found: _Rows, expected: _Known) -> None:
-        row = found.row
-        while row[0] == self._chain:
-            key = step.state_key(row[3:])
-            self._compare_state(table, key, row[1], row[2], expected.pop(key, None))
-            row = found.advance()
+        while found.row[0] == self._chain:
+            _, created, line, *parts = found.row
+            key, digest = step.state_key(tuple(parts)), _sha256(coverage.trimmed(line)).hexdigest()
+            known = expected.pop(key, None)
+            if known is None or digest != known[1] or key in self._by_store:
+                self._compare_state(table, key, created, digest, known)
+            found.advance()
         for key, known in expected.items():
             self._compare_elsewhere(table, key, known)
 
@@ -459,7 +468,7 @@ def _parser() -> Callable[[bytes], dict[str, Any]]:
             found = loads(covered)
         except refused:
             return _parsed(covered)
-        return found if type(found) is dict else {}
+        return found if type(found) is dict and type(found.get(step.STATE)) is dict else _covered(found)
 
     return parsed
 
@@ -467,10 +476,18 @@ def _parser() -> Callable[[bytes], dict[str, Any]]:
 def _parsed(covered: bytes) -> dict[str, Any]:
     """What an event covers; nothing where that was made unreadable."""
     try:
-        found, _ = _scan(covered.decode(), 0)
+        return _covered(_scan(covered.decode(), 0)[0])
     except (ValueError, StopIteration, RecursionError):
         return {}
-    return found if type(found) is dict else {}
+
+
+def _covered(found: Any) -> dict[str, Any]:
+    """The tables, with the states of rows, as far as they are such."""
+    if type(found) is not dict:
+        return {}
+    if step.STATE in found and type(found[step.STATE]) is not dict:
+        found[step.STATE] = {}
+    return found
 
 
 def _states_by_store(connection: sqlite3.Connection, line: Expression) -> dict[str, str]:

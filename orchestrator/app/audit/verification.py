@@ -119,8 +119,8 @@ class _Seen(NamedTuple):
 
 
 def _seen(context: Context, session: str | None, since: int, noted: Head | None, found: Found) -> _Seen:
-    held = moment.of_two if session is None else moment.of
-    with held(context.connection, context.deadline_s) as second, _any_text(context.connection, second):
+    held = moment.of_two(context.connection, context.deadline_s)
+    with held as second, _any_text(context.connection, second):
         chain = None if session is None else _chain(context, session)
         looked, outside = _look(context, second, Span(chain, since), noted, found)
         left = [each for each in evidence.inventories(context.connection, chain) if each.seq > since]

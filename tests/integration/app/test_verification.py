@@ -306,6 +306,7 @@ def test_findings_are_cut_and_counted(path: pathlib.Path) -> None:
     forging.tamper(path, "UPDATE status_changes SET reason = 'forged'", "UPDATE agent_reports SET summary = 'forged'")
     answer = verify(path, limit=2)
     assert (len(answer["findings"]), answer["has_more"], answer["total"]) == (2, True, sum(answer["counts"].values()))
+    assert answer["findings"] == verify(path, limit=1000)["findings"][:2]
     lines = text.render("audit verify", answer).splitlines()
     assert f"2 of {answer['total']} listed: repeat with --limit {answer['total']}" in lines
     assert lines[0].startswith(f"{answer['total']} findings in ")
