@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=positive, metavar="N", help="N mutants, evenly spread; the same each time")
     parser.add_argument("--jobs", type=positive, default=1, help="mutants at a time (1)")
     parser.add_argument("--timeout", type=positive, default=120, metavar="SECONDS", help="for one test (120)")
-    parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, all of them")
+    parser.add_argument("--tests", nargs="+", metavar="FILE", help="only the tests of these files")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"the results ({RESULTS.name})")
     parser.add_argument("--correct", action="store_true", help="put these results in the place of their older ones")
     parser.add_argument("--list", action="store_true", help="only name the mutants")
@@ -73,18 +73,15 @@ def progress(text: str) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def trials(mutants: Sequence[Mutant], known: reach.Reach) -> list[Trial]:
-    """What to run against each mutant."""
-    for test in known.failing:
-        print(f"left out, as it fails without a mutant: {test}", flush=True)
-    before = table.noticed(RESULTS)
-    return [Trial(mutant.name, ordered(known.tests(mutant), mutant, before)) for mutant in mutants]
-
-
 def ordered(tests: Sequence[str], mutant: Mutant, before: Mapping[tuple[str, str], set[str]]) -> list[str]:
     """The tests, with what noticed the mutant before at the front."""
-    known = before.get((mutant.kind, mutant.what.replace("|", "/")), set())
+    known = noticed(mutant, before)
     return sorted(tests, key=lambda test: test not in known)
+
+
+def noticed(mutant: Mutant, before: Mapping[tuple[str, str], set[str]]) -> set[str]:
+    """What noticed a mutant before, by what it takes away."""
+    return before.get((mutant.kind, mutant.what.replace("|", "/")), set())
 
 
 def weighed(verdict: Verdict) -> Verdict:
@@ -96,23 +93,39 @@ def weighed(verdict: Verdict) -> Verdict:
 def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdict]:
     """Try every mutant; tell of each that is not simply noticed as soon as it is known.
 
-    Raises:
-        SystemExit: the chosen tests fail without a mutant, so that they prove nothing.
+    What noticed a mutant the last time is tried before it is asked what else may.
     """
-    if options.tests:
-        # There is no record of these tests: the program as it is comes first.
-        tried = [Trial("", None), *(Trial(mutant.name, None) for mutant in mutants)]
-        return heard(mutants, tried, options, lambda *_: None)
-    progress("recording which tests reach what ...")
-    known = reach.recorded()
-    journal = Journal(known.verdicts)
-    # What stands behind another guard survives every test and takes minutes, so that it comes last.
-    left = sorted((each for each in mutants if journal.of(each) is None), key=lambda each: bool(redundant.reason(each)))
+    journal = Journal(reach.verdicts())
+    left = [mutant for mutant in mutants if journal.of(mutant) is None]
     if len(left) < len(mutants):
         print(f"{len(mutants) - len(left)} of {len(mutants)} are known from before", flush=True)
-    new = {verdict.mutant: verdict for verdict in heard(left, trials(left, known), options, journal.add)}
+    before = {} if options.tests else table.noticed(RESULTS)
+    new = heard(left, again(left, before), options, journal.add, only_killed=True)
+    left = [mutant for mutant in left if mutant not in new]
+    if left:
+        progress("recording which tests reach what ...")
+        known = reach.recorded(options.tests or (), catalogue.everything())
+        for test in known.failing:
+            print(f"left out, as it fails without a mutant: {test}", flush=True)
+        # What stands behind another guard survives every test and takes minutes, so that it comes last.
+        left.sort(key=lambda each: bool(redundant.reason(each)))
+        tried = [Trial(mutant.name, ordered(known.tests(mutant), mutant, before)) for mutant in left]
+        new |= heard(left, tried, options, journal.add)
     earlier = ((mutant, journal.of(mutant)) for mutant in mutants)
     return [new[mutant] if outcome is None else weighed(Verdict(mutant, outcome)) for mutant, outcome in earlier]
+
+
+def again(mutants: Sequence[Mutant], before: Mapping[tuple[str, str], set[str]]) -> list[Trial]:
+    """What noticed each mutant the last time; first all of these tests without a mutant."""
+    there = {file for file in {test.partition("::")[0] for tests in before.values() for test in tests}
+             if (catalogue.ROOT / file).is_file()}  # fmt: skip
+    tests = {
+        mutant.name: [test for test in sorted(noticed(mutant, before)) if test.partition("::")[0] in there]
+        for mutant in mutants
+    }
+    tried = [Trial(name, known, lenient=True) for name, known in tests.items() if known]
+    every = sorted({test for trial in tried for test in trial.tests or ()})
+    return [Trial("", every, lenient=True), *tried] if tried else []
 
 
 def heard(
@@ -120,27 +133,35 @@ def heard(
     tried: Sequence[Trial],
     options: argparse.Namespace,
     keep: Callable[[Mutant, Outcome], None],
-) -> list[Verdict]:
-    """What becomes of the trials, as `judge` says."""
+    *,
+    only_killed: bool = False,
+) -> dict[Mutant, Verdict]:
+    """What becomes of the trials.
+
+    Args:
+        only_killed: what no test notices is not known yet.
+    """
     by_name = {mutant.name: mutant for mutant in mutants}
-    found: dict[int, Verdict] = {}
+    found: dict[Mutant, Verdict] = {}
+    failing: set[str] = set()
 
     def told(place: int, outcome: Outcome) -> None:
         name = tried[place].name
-        if name:
-            keep(by_name[name], outcome)
-            found[place] = weighed(Verdict(by_name[name], outcome))
+        if not name:
+            failing.update(outcome.test.splitlines())
+        elif outcome.test not in failing and (outcome.word == hosting.KILLED or not only_killed):
+            mutant = by_name[name]
+            keep(mutant, outcome)
+            found[mutant] = weighed(Verdict(mutant, outcome))
             progress("")
             if outcome.word != hosting.KILLED:
-                print(table.line(found[place]), flush=True)
-        elif outcome.word != hosting.SURVIVED:
-            raise hosting.Stop(f"without a mutant: {': '.join(outcome)}")
+                print(table.line(found[mutant]), flush=True)
         progress(f"{len(found)} of {len(mutants)} {name}")
 
-    if mutants:
-        hosting.run(tried, told, files=options.tests or (), jobs=options.jobs, timeout=options.timeout)
+    if tried:
+        hosting.run(tried, told, jobs=options.jobs, timeout=options.timeout)
     progress("")
-    return [found[place] for place in sorted(found)]
+    return found
 
 
 def stop(*_: object) -> None:

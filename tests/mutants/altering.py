@@ -15,10 +15,28 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tests.mutants import sqltext
+from tests.mutants import relations, sqltext
 
 ADMISSION = "orchestrator.core.routing.admission"
 OWN = ("orchestrator.", "tests.")
+
+
+_functions: dict[str, list[FunctionType]] = {}
+_caches: list[functools._lru_cache_wrapper[Any]] = []
+
+
+def prepare() -> None:
+    """Find the functions and caches of this process once; its forks need not look through all of its objects."""
+    _functions.clear()
+    _caches.clear()
+    # The collector is not to look through the collected tests; who looks for functions has to.
+    gc.unfreeze()
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType):
+            _functions.setdefault(each.__code__.co_filename, []).append(each)
+        elif isinstance(each, functools._lru_cache_wrapper) and str(each.__module__).startswith(OWN):
+            _caches.append(each)
+    gc.freeze()
 
 
 def alter(name: str) -> None:
@@ -30,13 +48,12 @@ def alter(name: str) -> None:
     kind, _, rest = name.partition(":")
     if kind not in KINDS:
         raise ValueError(f"no kind of mutant is called {kind}")
-    # The collector is not to look through the collected tests; who looks for functions has to.
-    gc.unfreeze()
+    if not _functions:
+        prepare()
     KINDS[kind](rest)
-    for each in gc.get_objects():
+    for each in _caches:
         # What was worked out before may rest on the guard.
-        if isinstance(each, functools._lru_cache_wrapper) and str(each.__module__).startswith(OWN):
-            each.cache_clear()
+        each.cache_clear()
 
 
 class _Passing(ast.NodeTransformer):
@@ -54,6 +71,31 @@ class _Passing(ast.NodeTransformer):
     def _skipped(self, node: ast.stmt) -> ast.stmt:
         never = ast.If(ast.Constant(False), [node], [])
         return ast.copy_location(never, node) if node.lineno == self.line else node
+
+
+class _Lacking(ast.NodeTransformer):
+    """A condition lacks what stands at a place of it. What is named in there stays named."""
+
+    def __init__(self, line: int, column: int, *, instead: bool) -> None:
+        self.place, self.instead = (line, column), instead
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        node.values = [self._lacking(each) for each in node.values]
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        self.generic_visit(node)
+        node.test = self._lacking(node.test)
+        return node
+
+    def _lacking(self, node: ast.expr) -> ast.expr:
+        if (node.lineno, node.col_offset) != self.place or isinstance(node, ast.BoolOp | ast.Constant | ast.Subscript):
+            return node
+        constant: ast.expr = ast.Constant(self.instead)
+        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
+            constant = ast.Subscript(ast.Tuple([node, constant], ast.Load()), ast.Constant(1), ast.Load())
+        return ast.copy_location(constant, node)
 
 
 class _Answerless(ast.NodeTransformer):
@@ -80,9 +122,9 @@ def _rewrite(name: str, change: ast.NodeTransformer) -> None:
     altered = {place: code for place, code in new.items() if code != old[place]}
     if not altered:
         raise ValueError(f"nothing to change in {name}")
-    for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
+    for function in _functions.get(path, ()):
         code = function.__code__
-        if code.co_filename == path and (code.co_firstlineno, code.co_qualname) in altered:
+        if (code.co_firstlineno, code.co_qualname) in altered:
             function.__code__ = altered[code.co_firstlineno, code.co_qualname]
 
 
@@ -109,6 +151,11 @@ def _admission(rest: str) -> None:
 def _guard(rest: str) -> None:
     module, _, line = rest.partition(":")
     _rewrite(f"orchestrator.{module}", _Passing(int(line)))
+
+
+def _branch(rest: str) -> None:
+    module, line, column, instead = rest.split(":")
+    _rewrite(f"orchestrator.{module}", _Lacking(int(line), int(column), instead=instead == "True"))
 
 
 def _check(rest: str) -> None:
@@ -157,6 +204,12 @@ def _part(rest: str) -> None:
     _restate(lacking)
 
 
+def _relation(rest: str) -> None:
+    name, _, number = rest.rpartition(":")
+    sql = relations.statements()[name]
+    relations.swap(sql, sqltext.without(sql, sqltext.terms(sql)[int(number)]))
+
+
 def _restate(change: Callable[[str], str]) -> None:
     """Make databases with other statements, wherever they are made: as declared, and by migrations."""
     guards = importlib.import_module("orchestrator.store.guards")
@@ -183,6 +236,8 @@ KINDS: dict[str, Callable[[str], None]] = {
     "check": _check,
     "workflow": _workflow,
     "guard": _guard,
+    "branch": _branch,
+    "relation": _relation,
     "part": _part,
     "trigger": _trigger,
 }

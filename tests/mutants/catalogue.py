@@ -12,15 +12,22 @@ from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
 from orchestrator.store import guards, guards_path, guards_tables
-from tests.mutants import altering, sqltext
+from tests.mutants import altering, relations, sqltext
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = tuple(altering.KINDS)
-REFUSING = ("app", "core/routing", "core/completion.py", "core/lifecycle.py", "core/lifecycle_table.py")
+REFUSING = ("app", "core/routing", "core/completion.py", "core/lifecycle.py", "core/lifecycle_table.py", "doors/web")
+"""Where a raised error, or a returned refusal, is a guard."""
+DECIDING = (
+    "app/driving", "app/clients", "app/people", "app/kernel/human.py", "app/reports/last_messages.py",
+    "doors/web/callers.py",
+)  # fmt: skip
+"""Where what leads to a guard is taken away term by term as well."""
 SETTLED, ENDED = "FROM waits w WHERE", "IS NOT 1 LIMIT 1"
 """What stands around the question whether a group that is waited for is settled."""
-"""Where a raised error, or a returned refusal, is a guard."""
-ERRORS = ("Refused", "InvalidInput", "UsageError")
+ERRORS = ("Refused", "InvalidInput", "UsageError", "Denied")
+REPLY, SAID_NO = "Reply", ("deny", "block")
+"""What a hook answers, and the words of it that hold a client back."""
 
 Line = tuple[str, int]
 """A file, as its path from the root, and a line."""
@@ -47,7 +54,10 @@ class Mutant(NamedTuple):
 
 def everything() -> list[Mutant]:
     """Every mutant, in a fixed order."""
-    return [*_rules(), *_admission(), *_checks(), *_workflow(), *_guards(), *_parts(), *_triggers()]
+    return [
+        *_rules(), *_admission(), *_checks(), *_workflow(), *_guards(), *_branches(), *_relations(), *_parts(),
+        *_triggers(),
+    ]  # fmt: skip
 
 
 def _rules() -> Iterator[Mutant]:
@@ -89,6 +99,46 @@ def _guards() -> Iterator[Mutant]:
             if _refuses(function, statement, makers):
                 lines = tuple((_shown(file), line) for line in _extent(statement))
                 yield Mutant(f"guard:{module}:{statement.lineno}", f"{_code(statement)} in {function.name}", lines)
+
+
+def _branches() -> Iterator[Mutant]:
+    makers = _makers()
+    for file in (file for part in DECIDING for file in _files(part)):
+        module = ".".join(file.relative_to(ROOT / "orchestrator").with_suffix("").parts)
+        tree = ast.parse(file.read_text("utf-8"))
+        guards = [(function, each) for function, each in _statements(tree) if _refuses(function, each, makers)]
+        replying = [function for function, _ in _statements(tree) if _unquoted(function.returns) == REPLY]
+        for function in dict.fromkeys([*(function for function, _ in guards), *replying]):
+            for node in (node for node in ast.walk(function) if isinstance(node, ast.If) and _leaves(node)):
+                if not isinstance(node.test, ast.BoolOp) and (function, node.body[0]) in guards:
+                    # To take the condition away is to take the guard away.
+                    continue
+                lines = tuple((_shown(file), line) for line in _extent(node.test))
+                for term, instead in _terms_of(node.test):
+                    what = f"{_shortened(ast.unparse(term))} is {instead} in {function.name}"
+                    yield Mutant(f"branch:{module}:{term.lineno}:{term.col_offset}:{instead}", what, lines)
+
+
+def _leaves(node: ast.If) -> bool:
+    """Whether a function is left where a condition holds, or a round of a loop."""
+    return isinstance(node.body[-1], ast.Raise | ast.Return | ast.Continue)
+
+
+def _terms_of(test: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
+    """The terms of a condition, each with what takes it away: a term of an `and` is always true, others never."""
+    if isinstance(test, ast.BoolOp):
+        instead = isinstance(test.op, ast.And)
+        for each in test.values:
+            yield from _terms_of(each) if isinstance(each, ast.BoolOp) else ((each, instead),)
+    else:
+        yield test, False
+
+
+def _relations() -> Iterator[Mutant]:
+    for name, sql in relations.statements().items():
+        for number, term in enumerate(sqltext.terms(sql)):
+            what = f"{_shortened(sql[term.start : term.end])} is {term.instead} in {name.rpartition('.')[2].strip('_')}"
+            yield Mutant(f"relation:{name}:{number}", what, (), (name,))
 
 
 def _parts() -> Iterator[Mutant]:
@@ -185,9 +235,18 @@ def _refuses(function: Function, statement: ast.stmt, makers: dict[str, str]) ->
             return statement.exc.id not in caught
         return makers.get(_called(statement.exc), "Refusal") != "Refusal"
     returned = statement.value if isinstance(statement, ast.Return) else None
+    if isinstance(returned, ast.Call) and _called(returned) == REPLY:
+        return any(each.arg in SAID_NO for each in returned.keywords)
+    if _unquoted(function.returns) == "str | None":
+        # Why not, in words.
+        return isinstance(returned, ast.JoinedStr) or (isinstance(returned, ast.Constant) and bool(returned.value))
     # Where every answer is a refusal, the function only words what its callers decide.
-    decides = function.returns is not None and ast.unparse(function.returns) == "Refusal | None"
+    decides = _unquoted(function.returns) == "Refusal | None"
     return decides and makers.get(_called(returned)) == "Refusal"
+
+
+def _unquoted(annotation: ast.expr | None) -> str:
+    return "" if annotation is None else ast.unparse(annotation)
 
 
 def _called(node: ast.expr | None) -> str:

@@ -30,15 +30,20 @@ COUNT = "begun"
 class Trial(NamedTuple):
     """A mutant by its name, and the tests to run against it until one fails.
 
-    name: empty for the program as it is; tests: their ids in this order, None for all that are collected.
+    name: empty for the program as it is, of which every test is run; tests: their ids in this order, None for all that
+    are collected; lenient: whether it is judged by those of them that are there.
     """
 
     name: str
     tests: Sequence[str] | None
+    lenient: bool = False
 
 
 class Outcome(NamedTuple):
-    """What became of a trial: one of the words above, the test that failed, and how."""
+    """What became of a trial: one of the words above, the test that failed, and how.
+
+    Of the program as it is, all tests that failed are named, each in a line.
+    """
 
     word: str
     test: str = ""
@@ -60,6 +65,8 @@ class Host:
         self.trials, self.told, self.jobs, self.timeout = trials, told, jobs, timeout
         self.broken: list[str] = []
         self.stopped = ""
+        # What the program as it is does is known before anything is said of a mutant.
+        self.alone = bool(trials) and not trials[0].name
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -68,15 +75,17 @@ class Host:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
+        altering.prepare()
         waiting = iter(enumerate(self.trials))
         running: dict[int, _Child] = {}
         try:
-            while _fill(running, waiting, self.jobs, lambda trial: self._begin(session, items, trial)):
+            while _fill(running, waiting, self._room(), lambda trial: self._begin(session, items, trial)):
                 time.sleep(POLL_S)
                 for place, child in list(running.items()):
                     outcome = child.look(self.timeout)
                     if outcome is not None:
                         del running[place]
+                        self.alone &= place != 0
                         self.told(place, outcome)
         except Stop as reason:
             self.stopped = str(reason)
@@ -85,11 +94,14 @@ class Host:
                 child.stop()
         return True
 
+    def _room(self) -> int:
+        return 1 if self.alone else self.jobs
+
     def _begin(self, session: pytest.Session, items: dict[str, pytest.Item], trial: Trial) -> _Child:
         wanted = list(items) if trial.tests is None else trial.tests
         chosen = [items[test] for test in wanted if test in items]
         child = _Child()
-        if len(chosen) < len(wanted):
+        if len(chosen) < len(wanted) and not trial.lenient:
             child.outcome = Outcome(BROKEN, "", "some of its tests were not collected")
         elif not chosen:
             child.outcome = Outcome(UNREACHED)
@@ -182,8 +194,11 @@ def _try(session: pytest.Session, name: str, items: Sequence[pytest.Item], folde
         with (folder / COUNT).open("ab") as count:
             count.write(b".")
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        if failures.found:
+        if failures.found and name:
             return Outcome(KILLED, *failures.found[0])
+    if failures.found:
+        tests, how = zip(*failures.found, strict=True)
+        return Outcome(KILLED, "\n".join(tests), "\n".join(how))
     return Outcome(SURVIVED)
 
 

@@ -12,9 +12,13 @@ from typing import Any
 import hypothesis
 import pytest
 
-MEASURED = ("orchestrator.core", "orchestrator.app")
+from tests.mutants import relations
+
+MEASURED = ("orchestrator.core", "orchestrator.app", "orchestrator.doors.web")
 EXAMPLES = 25
 """Examples of a property that does not say how many it wants; failures are not made smaller."""
+ENOUGH = 8
+"""Tests in which a statement answers otherwise, of each mutant of one."""
 REACH, RESULT = "MUTANTS_REACH", "MUTANTS_RESULT"
 """Where the record is wanted, the environment names two files: for the lines, and for what passed and failed."""
 
@@ -28,15 +32,26 @@ class Reach:
 
         self.coverage = coverage.Coverage(data_file=os.environ[REACH], source=list(MEASURED), config_file=False)
         self.coverage.start()
+        self.test = ""
+        self.told: dict[str, list[str]] = {}
+        relations.watch(self.note)
         self.failed: list[str] = []
         self.passed: dict[str, float] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
-        self.coverage.switch_context(item.nodeid)
+        self.test = item.nodeid
+        self.coverage.switch_context(self.test)
         answer = yield
         self.coverage.switch_context("")
         return answer
+
+    def note(self, mutant: str) -> bool:
+        """A statement between rows answers otherwise in this test without one of its terms; whether to look on."""
+        tests = self.told.setdefault(mutant, [])
+        if tests[-1:] != [self.test]:
+            tests.append(self.test)
+        return len(tests) < ENOUGH
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -54,7 +69,7 @@ class Reach:
             # A part of the program that no chosen test imports is no fault.
             warnings.simplefilter("ignore")
             self.coverage.save()
-        text = json.dumps({"failed": self.failed, "passed": self.passed})
+        text = json.dumps({"failed": self.failed, "passed": self.passed, "told": self.told})
         pathlib.Path(os.environ[RESULT]).write_text(text, "utf-8")
 
 

@@ -7,25 +7,37 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import coverage
 
 from tests.mutants import plugin
-from tests.mutants.catalogue import ROOT, Mutant
+from tests.mutants.catalogue import ROOT, Line, Mutant
 
 KEPT = ROOT / ".mutants"
-SOURCES = ("orchestrator", "migrations", "workflow", "agents", "tests/unit", "tests/integration", "tests/acceptance")
-"""What the record is about: where these have changed, it is made anew."""
-JUDGES = tuple(f"tests/mutants/{name}.py" for name in ("catalogue", "altering", "sqltext", "hosting", "plugin"))
+SOURCES = ("orchestrator", "migrations", "workflow", "agents")
+TESTED = ("tests/unit", "tests/integration", "tests/acceptance")
+"""Where one of these has changed, mutants are tried anew; where a helper of the tests has, the record is as well."""
+JUDGES = tuple(
+    f"tests/mutants/{name}.py" for name in ("catalogue", "altering", "sqltext", "relations", "hosting", "plugin")
+)
 """What a verdict depends on besides: where these have changed, every mutant is tried anew."""
+RELATION = "relation"
+"""The kind whose mutants are told of by the tests that see a difference, not by lines."""
+MOST = 6
+"""States of the sources of which something is kept."""
 TESTS = (
     "tests/unit",
     "tests/integration/app",
     "tests/integration/tasks",
     "tests/integration/web",
+    "tests/integration/clients/test_hooks.py",
+    "tests/integration/clients/test_install.py",
     "tests/integration/test_python_interface.py",
     "tests/acceptance/test_replay.py",
     *(f"tests/integration/store/test_{name}*.py" for name in ("guards", "attacks", "completion", "path_properties")),
@@ -41,31 +53,24 @@ BY_TEXT = (
 
 
 class Reach:
-    """The tests that pass without a mutant, and the lines that each of them executes.
+    """The tests that pass without a mutant, and what each of them executes of the lines that mutants are about."""
 
-    verdicts: where to keep what is found out from it.
-    """
-
-    def __init__(self, data: pathlib.Path, answers: pathlib.Path, verdicts: pathlib.Path) -> None:
-        self.verdicts = verdicts
-        answer = json.loads(answers.read_text("utf-8"))
-        self.failing: list[str] = answer["failed"]
-        self.seconds: dict[str, float] = answer["passed"]
-        self._sizes = dict.fromkeys(self.seconds, 0)
-        self._tests: dict[str, dict[int, list[str]]] = {}
-        lines = coverage.CoverageData(str(data))
-        lines.read()
-        for file in lines.measured_files():
-            by_line = lines.contexts_by_lineno(file)
-            self._tests[pathlib.Path(file).relative_to(ROOT).as_posix()] = by_line
-            for test in (test for tests in by_line.values() for test in tests if test in self._sizes):
-                self._sizes[test] += 1
+    def __init__(self, records: Iterable[dict[str, Any]]) -> None:
+        self.failing: list[str] = []
+        self.seconds: dict[str, float] = {}
+        self._tests: dict[str, list[str]] = {}
+        for record in records:
+            self.failing += record["failed"]
+            self.seconds |= record["passed"]
+            for place, tests in record["reached"].items():
+                self._tests.setdefault(place, []).extend(tests)
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that can notice a mutant, those first that will soonest."""
-        if mutant.lines:
-            found = {test for file, line in mutant.lines for test in self._tests.get(file, {}).get(line, ())}
-            return sorted(found & self._sizes.keys(), key=lambda test: (self._sizes[test], test))
+        if mutant.kind == RELATION or mutant.lines:
+            places = [mutant.name] if mutant.kind == RELATION else [_place(*line) for line in mutant.lines]
+            found = {test for place in places for test in self._tests.get(place, ())}
+            return sorted(found & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
         found = {test for test in self.seconds if test.startswith(STORE) and _name(test) not in BY_TEXT}
         return sorted(found, key=lambda test: (_distance(test, mutant.words), self.seconds[test], test))
 
@@ -80,47 +85,92 @@ def _distance(test: str, words: tuple[str, ...]) -> int:
     return 1 if any(word in test for word in words) else 2
 
 
-def recorded() -> Reach:
-    """What the tests reach: as it was recorded of these very sources, else recorded now, which takes minutes."""
-    key = _fingerprint(SOURCES)
-    data, answers = KEPT / f"{key}.coverage", KEPT / f"{key}.json"
-    verdicts = KEPT / f"{key}-{_fingerprint(JUDGES)}.verdicts"
-    if not (data.exists() and answers.exists()):
-        KEPT.mkdir(exist_ok=True)
+def verdicts() -> pathlib.Path:
+    """Where to keep what is found out of the present state of the sources."""
+    return _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES))) / "verdicts"
+
+
+def recorded(files: Sequence[str], mutants: Sequence[Mutant]) -> Reach:
+    """What tests reach: of each file as it was recorded of these very sources, else recorded now, which takes minutes.
+
+    Args:
+        files: the files of the tests, or patterns; none for all that may notice a mutant.
+        mutants: every mutant.
+    """
+    found = [path for each in files or TESTS for path in sorted(ROOT.glob(each))]
+    named = [file for path in found for file in (sorted(path.rglob("test_*.py")) if path.is_dir() else [path])]
+    folder = _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES), helpers_alone=True))
+    kept = {file.relative_to(ROOT).as_posix(): folder / f"{_digest(file)}.json" for file in named}
+    missing = [file for file, record in kept.items() if not record.exists()]
+    if missing:
+        for file, record in _record(missing, {line for mutant in mutants for line in mutant.lines}).items():
+            kept[file].write_text(json.dumps(record), "utf-8")
+    return Reach(json.loads(record.read_text("utf-8")) for record in kept.values())
+
+
+def _kept(key: str) -> pathlib.Path:
+    folder = KEPT / key
+    if not folder.exists():
+        folder.mkdir(parents=True)
         (KEPT / ".gitignore").write_text("*\n", "utf-8")
-        for old in KEPT.glob("[!.]*"):
-            old.unlink()
-        _record(data, answers)
-    return Reach(data, answers, verdicts)
+        for old in sorted(KEPT.glob("[!.]*"), key=lambda each: each.stat().st_mtime)[:-MOST]:
+            shutil.rmtree(old)
+    return folder
 
 
-def _record(data: pathlib.Path, answers: pathlib.Path) -> None:
-    files = [path.relative_to(ROOT).as_posix() for each in TESTS for path in sorted(ROOT.glob(each))]
+def _record(files: Sequence[str], lines: set[Line]) -> dict[str, dict[str, Any]]:
+    """Run the tests of files, and give for each file what its tests reach."""
     options = ["-q", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
-    told = {plugin.REACH: str(data), plugin.RESULT: str(answers)}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *files],
-        cwd=ROOT,
-        env=os.environ | told,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if not answers.exists():
-        raise SystemExit(f"the tests did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    with tempfile.TemporaryDirectory() as folder:
+        data, answers = pathlib.Path(folder, "coverage"), pathlib.Path(folder, "answers")
+        told = {plugin.REACH: str(data), plugin.RESULT: str(answers)}
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *files],
+            cwd=ROOT,
+            env=os.environ | told,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if not answers.exists():
+            raise SystemExit(f"the tests did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        answer, measured = json.loads(answers.read_text("utf-8")), coverage.CoverageData(str(data))
+        measured.read()
+    reached: dict[str, list[str]] = answer["told"]
+    for file in {file for file, _ in lines}:
+        by_line = measured.contexts_by_lineno(str(ROOT / file))
+        reached |= {_place(file, line): by_line.get(line, []) for of, line in lines if of == file}
+    return {file: _of_file(file, answer, reached) for file in files}
 
 
-def _fingerprint(places: Sequence[str]) -> str:
-    digest = hashlib.sha256(repr(TESTS).encode())
-    for file in _files(places):
+def _of_file(file: str, answer: dict[str, Any], reached: dict[str, list[str]]) -> dict[str, Any]:
+    def own(tests: Iterable[str]) -> list[str]:
+        return [test for test in tests if test.partition("::")[0] == file]
+
+    places = {place: tests for place, all_ in reached.items() if (tests := own(all_))}
+    passed = {test: answer["passed"][test] for test in own(answer["passed"])}
+    return {"failed": own(answer["failed"]), "passed": passed, "reached": places}
+
+
+def _place(file: str, line: int) -> str:
+    return f"{file}:{line}"
+
+
+def _digest(file: pathlib.Path) -> str:
+    return hashlib.sha256(file.relative_to(ROOT).as_posix().encode() + file.read_bytes()).hexdigest()[:16]
+
+
+def _fingerprint(places: Sequence[str], *, helpers_alone: bool = False) -> str:
+    digest = hashlib.sha256()
+    for file in (file for file in _files(places) if not (helpers_alone and file.name.startswith("test_"))):
         digest.update(file.relative_to(ROOT).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _files(places: Sequence[str]) -> Iterator[pathlib.Path]:
-    for place in (ROOT / place for place in places):
-        for file in sorted(place.rglob("*")) if place.is_dir() else (place,):
+    for found in (path for place in places for path in sorted(ROOT.glob(place))):
+        for file in sorted(found.rglob("*")) if found.is_dir() else (found,):
             if file.is_file() and "__pycache__" not in file.parts:
                 yield file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import os
@@ -9,19 +10,19 @@ import pathlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import guards, guards_path, guards_tables
+from orchestrator.store import gaps, guards, guards_path, guards_tables, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
-from tests.mutants import catalogue, hosting, redundant, sqltext, table
+from tests.mutants import altering, catalogue, hosting, redundant, relations, sqltext, table
 from tests.mutants.catalogue import Mutant
-from tests.mutants.hosting import Outcome
+from tests.mutants.hosting import Outcome, Trial
 from tests.mutants.journal import Journal
 from tests.mutants.table import Verdict
 
@@ -57,6 +58,8 @@ SHORT = {
     "check": "Every deferred group is acknowledged",
     "workflow": "An action that starts no agent names none.",
     "guard": "SESSION_CLOSED in refuse_state",
+    "branch": "effect not in SUBMITTED is False",
+    "relation": "r.role = 'project_manager' is 1 in acknowledgement",
     "trigger": "UPDATE OF kind on task_groups",
     "part": "confirm_seq > resolved_seq is 0",
 }
@@ -67,6 +70,8 @@ ASKED = (
     "tests/unit/workflow/test_checks_table.py",
     "tests/integration/store/test_guards_rows.py",
     "tests/integration/store/test_completion_confirmation.py",
+    "tests/integration/app/test_forged_rows.py",
+    "tests/integration/app/test_drive_trees.py",
 )
 
 
@@ -157,7 +162,34 @@ def test_every_view_that_decides_has_terms(found: dict[str, Mutant]) -> None:
     assert {part.partition(":")[0] for part in of(found, "part")} == {name for name, _ in guards_path.VIEWS}
 
 
-@pytest.mark.parametrize("kind", ["rule", "admission", "check", "workflow", "guard"])
+def test_every_statement_between_rows_has_terms_and_is_swapped_wherever_it_is_kept(found: dict[str, Mutant]) -> None:
+    said = relations.statements()
+    assert set(gaps.STATEMENTS.values()) | {settings_rules.PEOPLE} <= set(said.values())
+    without_terms = {name for name, sql in said.items() if not sqltext.terms(sql)}
+    assert {each.rpartition(":")[0] for each in of(found, "relation")} == said.keys() - without_terms
+    rule = gaps._OTHERS[0]
+    relations.swap(rule.sql, "SELECT 1")
+    try:
+        assert [each.sql for each in (gaps._OTHERS[0], gaps._OTHERS[1])] == ["SELECT 1", gaps._OTHERS[1].sql]
+        assert gaps.STATEMENTS[f"{rule.kind} {rule.table}"] == "SELECT 1"
+    finally:
+        relations.swap("SELECT 1", rule.sql)
+
+
+def test_a_branch_lacks_the_term_at_its_place_alone_and_keeps_what_is_named_in_it() -> None:
+    source = "if a and (found := b) and not c:\n    pass\nif d:\n    pass"
+    places = [(1, 3), (1, 10), (1, 26), (3, 3)]
+    changed = [
+        ast.unparse(altering._Lacking(line, column, instead=column > 3 or line == 1).visit(ast.parse(source)))
+        for line, column in places
+    ]
+    assert [text.splitlines()[0 if place[0] == 1 else 2] for text, place in zip(changed, places, strict=True)] == [
+        "if True and (found := b) and (not c):", "if a and ((found := b), True)[1] and (not c):",
+        "if a and (found := b) and True:", "if False:",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["rule", "admission", "check", "workflow", "guard", "branch"])
 def test_a_mutant_of_the_program_knows_its_lines(found: dict[str, Mutant], kind: str) -> None:
     assert [mutant.name for mutant in found.values() if mutant.kind == kind and not mutant.lines] == []
 
@@ -247,13 +279,28 @@ def test_each_end_of_a_trial_has_its_word(tmp_path: pathlib.Path) -> None:
     ]
 
 
-@pytest.mark.slow
-def test_tests_that_fail_anyway_prove_nothing(tmp_path: pathlib.Path) -> None:
-    failing = tmp_path / "test_fakes.py"
-    failing.write_text("def test_fails():\n    assert 1 == 2\n", "utf-8")
-    done = run("-m", "tests.mutants", "--name", "rule:0:*", "--tests", str(failing))
-    assert (done.stdout, done.returncode) == ("", 1)
-    assert done.stderr.startswith("without a mutant: killed: ")
+def test_what_fails_without_a_mutant_as_well_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [Mutant(f"rule:{number}:a", f"rule {number}") for number in range(3)]
+    outcomes = [
+        Outcome(hosting.KILLED, "t.py::test_a\nt.py::test_b", "no\nno"), Outcome(hosting.KILLED, "t.py::test_b"),
+        Outcome(hosting.KILLED, "t.py::test_c"), Outcome(hosting.SURVIVED),
+    ]  # fmt: skip
+
+    def run(trials: Sequence[Trial], told: hosting.Told, **_: object) -> None:
+        assert [trial.name for trial in trials] == ["", *(mutant.name for mutant in both)]
+        for place, outcome in enumerate(outcomes):
+            told(place, outcome)
+
+    monkeypatch.setattr(hosting, "run", run)
+    assert mutants.again(both, {}) == []
+    noticing = {"tests/mutants/test_mutants.py::test_x", "tests/gone.py::test_y"}
+    before = {("rule", mutant.what): noticing for mutant in both}
+    tried = mutants.again(both, before)
+    assert tried[0] == Trial("", ["tests/mutants/test_mutants.py::test_x"], lenient=True)
+    kept: list[Mutant] = []
+    options = argparse.Namespace(jobs=1, timeout=1)
+    found = mutants.heard(both, tried, options, lambda mutant, _: kept.append(mutant), only_killed=True)
+    assert [*found] == kept == [both[1]]
 
 
 def test_what_is_certain_is_kept_for_a_run_that_goes_on_with_it(tmp_path: pathlib.Path) -> None:
@@ -315,7 +362,7 @@ def test_a_few_mutants_of_every_kind_are_noticed(found: dict[str, Mutant]) -> No
         for kind, what in SHORT.items()
     ]
     done = run("-m", "tests.mutants", "--name", *names, "--tests", *ASKED)
-    assert ("| all | 7 | 7 | 0 | 0 | 0 | 0 |" in done.stdout, done.returncode) == (True, 0), done.stdout
+    assert ("| all | 9 | 9 | 0 | 0 | 0 | 0 |" in done.stdout, done.returncode) == (True, 0), done.stdout
 
 
 @pytest.mark.slow

@@ -1,0 +1,146 @@
+"""The statements that say what must hold between rows of the record, and which tests see a difference without a term.
+
+Every statement of the modules that `AUDITS` names is one, wherever it is kept: by itself, in a rule or by a name.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from orchestrator.testing import memory_context
+from tests.mutants import sqltext
+
+AUDITS = ("gaps", "redirects", "planned", "settings_rules", "path_history")
+
+
+@functools.cache
+def statements() -> dict[str, str]:
+    """The statements by name: the module, and what it calls the statement."""
+    # The schema is that of a store without sessions.
+    connection: sqlite3.Connection = memory_context().connection
+    found: dict[str, str] = {}
+    for module in _modules():
+        for name, sql in _named(module):
+            if sql not in found.values() and _runs(connection, sql):
+                found[f"{module.__name__.rpartition('.')[2]}.{name}"] = sql
+    connection.close()
+    return found
+
+
+def swap(old: str, new: str) -> None:
+    """Put a statement in the place of another one wherever it is kept."""
+    for module in _modules():
+        for name, value in list(vars(module).items()):
+            swapped = _swapped(value, old, new) if isinstance(value, str | tuple | dict) else value
+            if swapped != value and not name.startswith("__"):
+                setattr(module, name, swapped)
+
+
+def watch(note: Callable[[str], bool]) -> None:
+    """From now on tell the name of each mutant whose statement answers otherwise than the statement itself.
+
+    Args:
+        note: takes the name; whether the mutant is to be watched on.
+    """
+    mutants = {
+        sql: {f"relation:{name}:{place}": sqltext.without(sql, term) for place, term in enumerate(sqltext.terms(sql))}
+        for name, sql in statements().items()
+    }
+    for module in _modules():
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and next(iter(inspect.signature(function).parameters), "") == (
+                "connection"
+            ):
+                setattr(module, name, _watched(function, mutants, note))
+
+
+def _watched(
+    function: Callable[..., Any], mutants: Mapping[str, dict[str, str]], note: Callable[[str], bool]
+) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(connection: Any, *arguments: Any, **named: Any) -> Any:
+        given = connection if isinstance(connection, _Watching) else _Watching(connection, mutants, note)
+        return function(given, *arguments, **named)
+
+    return called
+
+
+class _Watching:
+    """A connection that tries every mutant of a statement before the statement."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, mutants: Mapping[str, dict[str, str]], note: Callable[[str], bool]
+    ) -> None:
+        self._connection, self._mutants, self._note = connection, mutants, note
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        if mutants := self._mutants.get(sql):
+            answer = _answer(self._connection, sql, parameters)
+            for name, other in list(mutants.items()):
+                if _answer(self._connection, other, parameters) != answer and not self._note(name):
+                    del mutants[name]
+        return self._connection.execute(sql, parameters)
+
+
+def _answer(connection: sqlite3.Connection, sql: str, parameters: Any) -> list[Any] | None:
+    try:
+        return connection.execute(sql, parameters).fetchall()
+    except sqlite3.Error:
+        return None
+
+
+def _modules() -> list[ModuleType]:
+    return [importlib.import_module(f"orchestrator.store.{name}") for name in AUDITS]
+
+
+def _named(module: ModuleType) -> Iterator[tuple[str, str]]:
+    for name, value in vars(module).items():
+        if not name.startswith("__"):
+            yield from _within(name, value)
+
+
+def _within(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """The statements in a value, each with the name that is nearest to it."""
+    if isinstance(value, str):
+        if value.lstrip().startswith("SELECT"):
+            yield name, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _within(str(key), each)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _within(" ".join((value[0], value[1])) if hasattr(value, "_fields") else name, each)
+
+
+def _runs(connection: sqlite3.Connection, sql: str) -> bool:
+    """Whether a text is a whole statement, not a part of others."""
+    try:
+        connection.execute(f"EXPLAIN {sql}", _Anything())
+    except sqlite3.Error:
+        return False
+    return True
+
+
+class _Anything(dict[str, Any]):
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+def _swapped(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, str):
+        return new if value == old else value
+    if isinstance(value, dict):
+        return {key: _swapped(each, old, new) for key, each in value.items()}
+    if isinstance(value, tuple):
+        swapped = [_swapped(each, old, new) for each in value]
+        return type(value)(*swapped) if hasattr(value, "_fields") else tuple(swapped)
+    return value
