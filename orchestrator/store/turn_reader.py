@@ -48,6 +48,9 @@ _OF_TURN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY created_seq, id"""
 _COST = """SELECT sum(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session"""
+COSTS = """SELECT group_id, total(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
+    WHERE session_id = :session GROUP BY group_id"""
+"""What the turns of each group of a session have cost; null is the session as a whole."""
 _NEWEST = "SELECT id, session_id FROM turn_runs ORDER BY id DESC LIMIT 1"
 
 
