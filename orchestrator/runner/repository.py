@@ -13,10 +13,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.core import refs
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.runner import commands, durable
+from orchestrator.runner import commands
 
 TIMEOUT_S = 300.0
 """Seconds that one git command may take, hooks of the repository among them."""
@@ -122,33 +121,6 @@ def alone(folder: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-@contextlib.contextmanager
-def held(root: str, session: str, *, shared: bool) -> Iterator[bool]:
-    """Hold the worktrees of a session: shared by those who work in them, or alone, to remove some.
-
-    Args:
-        shared: waits for whoever removes some; else nobody is waited for.
-
-    Returns:
-        Whether they are held.
-    """
-    folder = durable.own_folder(root, ".orchestrator", "worktrees")
-    place = os.path.join(folder, f".{refs.part(session)}.lock")
-    descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        yield _flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    finally:
-        os.close(descriptor)
-
-
-def _flock(descriptor: int, how: int) -> bool:
-    try:
-        fcntl.flock(descriptor, how)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _worktree(root: str, path: str, branch: str, start: str) -> None:

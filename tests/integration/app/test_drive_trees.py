@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
-import threading
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import commands, owners, repository
+from orchestrator.runner import commands, driver_locks, owners
 from orchestrator.store import turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -280,20 +279,16 @@ def test_whoever_cleans_does_so_alone(team: Team) -> None:
     root = str(team.folder)
     start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
     trees.prepare(root, start, "spawn", lambda *_, **__: None)
-    for shared in (True, False):
-        with repository.held(root, "S1", shared=shared) as held:
+    database = str(team.desk.path)
+    for alone in (True, False):
+        with driver_locks.held(database, "S1", alone=alone) as free:
             cleaned = team.drive(clean=True)
-            assert (held, cleaned["removed"], len(cleaned["in_use"])) == (True, [], 2)
-    # A driver that begins meanwhile waits; several work side by side.
-    with repository.held(root, "S1", shared=False):
-        driver = threading.Thread(target=lambda: repository.held(root, "S1", shared=True).__enter__())
-        driver.start()
-        driver.join(0.3)
-        assert driver.is_alive()
-    driver.join(30)
-    assert not driver.is_alive()
-    with repository.held(root, "S1", shared=True) as one, repository.held(root, "S1", shared=True) as two:
-        assert (one, two) == (True, True)
+            assert (free, cleaned["removed"], len(cleaned["in_use"])) == (True, [], 2)
+    with driver_locks.held(database, "S1", alone=True), pytest.raises(EnvironmentProblem, match="being removed"):
+        team.drive(build("A", "built\n"))
+    with driver_locks.held(database, "S1", alone=False):
+        assert team.drive(build("A", "built\n"), once=True)["session_id"] == "S1"
+
 
 
 def test_with_a_detached_head_nothing_is_landed_or_removed(team: Team) -> None:
