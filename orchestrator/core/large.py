@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.core import own_folder, sha256, strictjson
+from orchestrator.core import names, sha256, strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
@@ -88,7 +88,7 @@ def message(text: str | None, folder: str, mask: Callable[[Any], Any]) -> Moved 
 
 def folder(session: str) -> str:
     """Where the files of a session's reports lie, relative to the project or to the folder of the database."""
-    return f"{own_folder.NAME}/sessions/{session}/reports"
+    return f"{names.OWN_FOLDER}/sessions/{session}/reports"
 
 
 def reference(value: Any) -> str | None:

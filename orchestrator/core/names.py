@@ -16,6 +16,11 @@ AGENT_ID_LENGTH = 300
 ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 AGENT_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,299}")
 
+OWN_FOLDER = ".orchestrator"
+"""The folder that holds what the product keeps in a project: its database, backups, evidence and logs."""
+IGNORE_FILE, IGNORE_ALL = ".gitignore", b"*\n"
+"""What git is told in it: a checkout, a reset or a stash must never move what lies there."""
+
 SHORT_ROLES = {
     "pm": "project_manager",
     "tl": "tech_lead",

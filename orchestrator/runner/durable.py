@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator.core.own_folder import IGNORE_ALL, IGNORE_FILE, NAME
+from orchestrator.core.names import IGNORE_ALL, IGNORE_FILE, OWN_FOLDER
 from orchestrator.errors import EnvironmentProblem
 
 FILE_MODE = 0o600
@@ -94,7 +94,7 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
                     raise NotADirectoryError(None, "it is not a folder") from None
             else:
                 sync_folder(path.parent)
-            if name == NAME:
+            if name == OWN_FOLDER:
                 _ignore(path)
     return path
 
@@ -111,7 +111,7 @@ def take_away(made: Sequence[Path]) -> None:
     for each in reversed(made):
         with contextlib.suppress(OSError):
             if each.is_dir():
-                if each.name == NAME and os.listdir(each) == [IGNORE_FILE]:
+                if each.name == OWN_FOLDER and os.listdir(each) == [IGNORE_FILE]:
                     os.unlink(each / IGNORE_FILE)
                 os.rmdir(each)
             else:

@@ -15,15 +15,15 @@ import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from orchestrator.core import names, own_folder
+from orchestrator.core import names
 from orchestrator.core.running import codes, evidence, evidence_index
 from orchestrator.core.running.evidence import Index, Inspection, Item, Problem, Record
 from orchestrator.errors import Refused
 from orchestrator.runner import durable, snapshot
 
-OWN_FOLDER = own_folder.NAME
+OWN_FOLDER = names.OWN_FOLDER
 INDEX = "evidence_index.json"
 CHECKSUM = "evidence_index.sha256"
 
@@ -199,26 +199,6 @@ def inspect(
     return evidence.inspected(operations, index, problems)
 
 
-def read_raw(project: str | os.PathLike[str], session_id: str, item: Item, limit: int = _CHUNK) -> bytes:
-    """The end of a raw file as it was printed, up to so many bytes.
-
-    Raises:
-        Refused: E303, there is no such file; E304, it cannot be decompressed.
-    """
-    folder = _evidence(project, session_id)
-    try:
-        with open(durable.open_regular(folder / item.path), "rb") as file:
-            if not item.path.endswith(".gz"):
-                file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
-                return file.read(limit)
-            with gzip.open(file) as plain:
-                return _tail(plain, limit)
-    except (EOFError, gzip.BadGzipFile, ValueError):
-        raise codes.refused("E304", f"{item.path} cannot be decompressed.", path=item.path) from None
-    except OSError as error:
-        raise codes.refused("E303", f"{item.path} cannot be read: {error.strerror}.", path=item.path) from None
-
-
 def expire(project: str | os.PathLike[str], before: float, keep: Collection[str]) -> tuple[str, ...]:
     """Delete the evidence of sessions whose last record is older than a moment.
 
@@ -366,10 +346,3 @@ def _artifact_problems(project: str, records: Iterable[Record], operations: Coll
 
 def _content(project: str, path: str) -> str | None:
     return snapshot.content_hash(project, snapshot.unmasked(project, path), path)
-
-
-def _tail(file: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
-    kept = b""
-    while chunk := file.read(_CHUNK):
-        kept = (kept + chunk)[-limit:]
-    return kept

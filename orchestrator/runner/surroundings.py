@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from typing import IO
 
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import orphans, processes, within
+from orchestrator.runner import brands, orphans, processes
 
 MOST = 256
 """Ancestors that are read at most."""
@@ -78,7 +78,7 @@ class Surroundings:
         Args:
             owners: the processes that run something now, as `owners.mine` tells them.
         """
-        return within.a_run(owners)
+        return a_run(owners)
 
     def show(self, text: str) -> None:
         """Write a text to the terminal, as it is."""
@@ -165,3 +165,27 @@ def _run(
             return None
         finally:
             orphans.forget(family)
+
+
+"""Ancestors that are looked at."""
+
+
+def a_run(owners: Collection[str] = ()) -> bool:
+    """Whether this process or one that it descends from was started by an executor.
+
+    Args:
+        owners: the processes that run something now, as `owners.mine` tells them; they themselves are no executor's.
+    """
+    if os.environ.get(orphans.MARK) or brands.of(0) is not None:
+        return True
+    running = {":".join(owner.split(":")[-2:]) for owner in owners}
+    process = processes.find(os.getpid())
+    for _ in range(MOST):
+        if process is None or process.number <= 1:
+            return False
+        if processes.variable(process.number, orphans.MARK) or brands.of(process.number) is not None:
+            return True
+        process = processes.find(process.parent)
+        if process is not None and f"{process.number}:{process.started}" in running:
+            return True
+    return True

@@ -131,3 +131,15 @@ def _require(problems: list[task_log.Problem]) -> None:
 def _unreadable(path: Path, reason: str) -> InvalidInput:
     suggestion = "Delete the folder logs and write the logs again from the database"
     return InvalidInput("TASK_LOG_INVALID", f"{path} cannot be used: {reason}.", suggestion, path=str(path))
+
+
+def save_turn(project: str | os.PathLike[str], session_id: str, id: str, log: Mapping[str, Any]) -> Path:
+    """Write the log of a turn, whole or not at all, synced with its folder.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    folder = durable.own_folder(evidence_files.session_folder(project, session_id), "logs")
+    path = folder / f"{id}.json"
+    durable.write(path, (json.dumps(log, ensure_ascii=False, indent=2) + "\n").encode())
+    return path

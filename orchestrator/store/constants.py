@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core import own_folder
+from orchestrator.core import names
 
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
@@ -20,7 +20,7 @@ APPLICATION_ID = 0x4F524348
 WRITE_FUNCTION = "orchestrator_write"
 """Called by the guards of every table, and registered by our writing connections alone."""
 
-FOLDER = own_folder.NAME
+FOLDER = names.OWN_FOLDER
 FILE = "orchestrator.db"
 IN_MEMORY = ":memory:"
 """The path of a database that lies in no file."""

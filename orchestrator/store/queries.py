@@ -109,8 +109,6 @@ STARTS_OF_CLIENT = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE cli
     AND ended_seq IS NULL ORDER BY seq"""
 START_OF_WORKER = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND worker = :worker
     ORDER BY session_id, seq DESC LIMIT 1"""
-STARTS_OF_TURNS = """SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn
-    ORDER BY seq"""
 ADOPTED_BY = "SELECT client FROM adoptions WHERE session_id = :session ORDER BY seq DESC LIMIT 1"
 ADOPTED = """SELECT a.session_id FROM adoptions a INDEXED BY ix_adoptions_client
     JOIN sessions s ON s.id = a.session_id AND s.status <> 'ended'

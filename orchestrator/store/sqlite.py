@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from orchestrator import errors
-from orchestrator.core import own_folder
+from orchestrator.core import names
 from orchestrator.store import constants, problems
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def discard(real: str, *, folder: bool) -> None:
         connection.close()
     if folder:
         with contextlib.suppress(OSError):
-            os.unlink(os.path.join(os.path.dirname(real), own_folder.IGNORE_FILE))
+            os.unlink(os.path.join(os.path.dirname(real), names.IGNORE_FILE))
         with contextlib.suppress(OSError):
             os.rmdir(os.path.dirname(real))
 
@@ -479,13 +479,13 @@ def make_folder(folder: str) -> None:
 
 def ignore(folder: str) -> None:
     """Let git ignore all that a folder holds, unless somebody has said there what it is to ignore."""
-    place = os.path.join(folder, own_folder.IGNORE_FILE)
+    place = os.path.join(folder, names.IGNORE_FILE)
     try:
         descriptor = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
         return
     with open(descriptor, "wb") as file:
-        file.write(own_folder.IGNORE_ALL)
+        file.write(names.IGNORE_ALL)
 
 
 def locked_files(real: str) -> list[str]:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from orchestrator.runner import within
+from orchestrator.runner import surroundings
 from tests.acceptance.replhouse import House
 
 TYPES = """
@@ -122,5 +122,5 @@ def rows(database: pathlib.Path, sql: str, *values: object) -> list[tuple[object
 
 
 def test_whoever_was_started_by_no_executor_is_not_within_one() -> None:
-    assert not within.a_run()
-    assert not within.a_run(["host:1:1"])
+    assert not surroundings.a_run()
+    assert not surroundings.a_run(["host:1:1"])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.core import strictjson
-from orchestrator.core.own_folder import NAME
+from orchestrator.core.names import OWN_FOLDER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable
 
@@ -50,7 +50,7 @@ class Record:
     def read(cls, root: str) -> Record:
         """The note of a project; an empty one if there is none that can be read."""
         try:
-            found = strictjson.lenient(durable.read(os.path.join(root, NAME, FILE)))
+            found = strictjson.lenient(durable.read(os.path.join(root, OWN_FOLDER, FILE)))
             return cls(dict(found["files"]), list(found["folders"]), dict(found["settings"]))
         except (OSError, ValueError, KeyError, TypeError):
             return cls({}, [], {})
@@ -63,7 +63,7 @@ class Record:
         """
         text = json.dumps({"files": self.files, "folders": self.folders, "settings": self.settings}, indent=1)
         data = f"{text}\n".encode()
-        folder = durable.own_folder(root, NAME)
+        folder = durable.own_folder(root, OWN_FOLDER)
         with contextlib.suppress(OSError):
             if durable.read(folder / FILE) == data:
                 return
@@ -72,7 +72,7 @@ class Record:
     @staticmethod
     def delete(root: str) -> None:
         """Forget the note, and the folder if nothing else is in it."""
-        folder = Path(root) / NAME
+        folder = Path(root) / OWN_FOLDER
         durable.take_away([folder, folder / FILE])
 
     def add_file(self, root: str, path: str) -> None:

@@ -62,7 +62,7 @@ STEPS: dict[str, str] = {
     "run hold": "running.preflight:HoldRun",
     "run finish": "running.finish_run:FinishRun",
     "run expire": "running.retention:ExpireEvidence",
-    "run choose": "running.provider_selection:ChooseProvider",
+    "run choose": "running.run_session:ChooseProvider",
     "turn queue": "running.turn_runs:QueueTurn",
     "turn start": "running.turn_runs:StartTurn",
     "turn finish": "running.turn_runs:FinishTurn",

@@ -24,7 +24,6 @@ from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent
 
 TOKEN_BYTES = 32
-DEFAULT_URL = "http://127.0.0.1:8765"
 _OF_PERSON = """SELECT t.id, t.agent_id, t.kind, EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)
     FROM human_credentials t WHERE t.id = :id AND t.kind IN ('passphrase', 'ssh-key', 'reset')
     UNION ALL SELECT t.id, t.agent_id, 'token', EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)

@@ -36,7 +36,6 @@ OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
 
 SILENT_ROLES = ("orchestrator", "user")
-Json = dict[str, Any] | None
 REPORTING_ROLES = frozenset((*vocabulary.ROLES, VALIDATOR)).difference(SILENT_ROLES)
 
 

@@ -42,7 +42,7 @@ from orchestrator.runner import (
     process,
     reserve,
     snapshot,
-    turn_logs,
+    task_logs,
     verified,
 )
 from orchestrator.runner.snapshot import Change
@@ -353,7 +353,7 @@ def _write_log(
         "limit": facts.limit, "events": [*log, {"kind": verdict.state, "text": verdict.reason or "answered", "at": at}],
     }  # fmt: skip
     try:
-        turn_logs.save(run.root, run.session_id, run.id, masking.mask_keys_value(document, secrets))
+        task_logs.save_turn(run.root, run.session_id, run.id, masking.mask_keys_value(document, secrets))
     except OrchestratorError as problem:
         return facts._replace(log_error=problem.message)
     return facts

@@ -13,12 +13,15 @@ import os
 from collections.abc import Callable, Mapping
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.running import provider_selection
-from orchestrator.core import masking
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
+from orchestrator.app.running import run_repository
+from orchestrator.core import masking, strictjson
+from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import config, production, program_variables, providers
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import opened, port, process, project
+from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
 Executors = Callable[[str | None, str | None], port.Executor]
@@ -139,6 +142,39 @@ class RunSession:
         """What is chosen from now on, or (None) what is."""
         self.selection = selection or self.selection
         if selection is not None and self.session_id is not None:
-            chosen = provider_selection.ChooseProvider(session_id=self.session_id, **selection._asdict())
+            chosen = ChooseProvider(session_id=self.session_id, **selection._asdict())
             operations.ask(self.context, chosen)
         return {"success": True, **self.selection._asdict()}
+
+
+SUBJECTS = ("provider", "model")
+
+
+class ChooseProvider(Request, event="run choose", use_case="running.run_session:choose", acting=RUNNER):
+    """Record which provider and model the next runs are given to.
+
+    Attributes:
+        provider: one that is known; the caller has checked it.
+        model: its name, passed on as it is; None for the provider's own choice.
+    """
+
+    session_id: str
+    provider: str
+    model: str | None
+
+
+def choose(work: Work, request: ChooseProvider) -> Answer:
+    """Record what was chosen, as evidence."""
+    session = work.open_session()
+    for subject, after in zip(SUBJECTS, (request.provider, request.model), strict=True):
+        before = chosen(work.context, session.id, subject)
+        if before != after:
+            content = {"from": before, "to": after}
+            run_repository.write_evidence(work, kind="choice", subject=subject, outcome="chosen", content=content)
+    return {"success": True, "provider": request.provider, "model": request.model, "seq": work.seq}
+
+
+def chosen(context: Context, session: str, subject: str) -> str | None:
+    """What was chosen last, or None where nothing was."""
+    text = run_reader.chosen(context.connection, session, subject)
+    return None if text is None else strictjson.stored(text)["to"]

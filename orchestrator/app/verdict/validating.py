@@ -32,8 +32,6 @@ from orchestrator.runner import fresh_trees
 from orchestrator.store import snapshot
 from orchestrator.store.reader import Agent
 
-COMMAND_TIMEOUT_S = 300
-
 
 class Tried(NamedTuple):
     """A criterion's command that was run: how it ended, and what it wrote."""

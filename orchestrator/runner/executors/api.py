@@ -35,6 +35,11 @@ class Provider(NamedTuple):
     base_url: str
 
 
+ANTHROPIC: Final = Provider("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")
+OPENAI: Final = Provider("openai", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+"""OpenAI's API, or one that speaks like it."""
+
+
 class Api:
     """Sends the prompt as one message and takes the text of the answer.
 

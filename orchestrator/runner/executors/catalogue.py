@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from orchestrator import errors
 from orchestrator.core.running import production
 from orchestrator.runner import port
-from orchestrator.runner.executors import anthropic, claude_code, codex, command, fakes, openai, recovery_stub, scripted
+from orchestrator.runner.executors import api, claude_code, codex, command, fakes, scripted
 
 Variables = Mapping[str, str]
 
@@ -19,8 +20,7 @@ DEFAULT_PROVIDER: Final = claude_code.NAME
 PROVIDERS: Final[dict[str, Callable[[Variables], port.Executor]]] = {
     claude_code.NAME: lambda variables: claude_code.ClaudeCode(variables=variables),
     codex.NAME: lambda variables: codex.Codex(variables=variables),
-    anthropic.PROVIDER.name: anthropic.make,
-    openai.PROVIDER.name: openai.make,
+    **{each.name: functools.partial(api.Api, each) for each in (api.ANTHROPIC, api.OPENAI)},
 }
 _FAKES: Final[dict[str, Callable[[], port.Executor]]] = {
     "fake-success": fakes.success,
@@ -49,7 +49,7 @@ def chosen(name: str | None, provider: str | None, variables: Variables | None =
         Refused: EXECUTOR_FORBIDDEN, a test executor in production.
     """
     given = os.environ if variables is None else variables
-    stub = recovery_stub.from_environment(given)
+    stub = fakes.from_environment(given)
     if stub is not None:
         return stub
     return named(name, given) if name is not None else of_provider(provider, given)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from orchestrator.runner import port
-from orchestrator.runner.executors import anthropic, api, claude_code, codex, command, fakes, openai, scripted
+from orchestrator.runner.executors import api, claude_code, codex, command, fakes, scripted
 from tests.contract.executors import making
 
 
@@ -123,8 +123,8 @@ ALL = (
     Kit("command", _command, PROGRAMS),
     Kit("claude-code", _claude, PROGRAMS),
     Kit("codex", _codex, PROGRAMS),
-    Kit("anthropic", _api(anthropic.PROVIDER), PROGRAMS, "anthropic"),
-    Kit("openai", _api(openai.PROVIDER), PROGRAMS, "openai"),
+    Kit("anthropic", _api(api.ANTHROPIC), PROGRAMS, "anthropic"),
+    Kit("openai", _api(api.OPENAI), PROGRAMS, "openai"),
     Kit("scripted", _scripted, FIXED),
     Kit("fakes", _fake, FIXED),
 )

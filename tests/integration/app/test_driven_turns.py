@@ -22,7 +22,7 @@ from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
 from orchestrator.app.running.orphaned_runs import LOST
 from orchestrator.core.running import locks
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
-from orchestrator.runner import evidence_files, evidence_kept, lost, owners, port, process, turn_logs
+from orchestrator.runner import evidence_files, evidence_kept, lost, owners, port, process, task_logs
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
 from orchestrator.store import evidence, run_reader, sqlite, turn_reader
@@ -391,7 +391,7 @@ def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = EnvironmentProblem("OUTPUT_FAILED", "No room.", "")
-    monkeypatch.setattr(turn_logs, "save", lambda *_: (_ for _ in ()).throw(problem))
+    monkeypatch.setattr(task_logs, "save", lambda *_: (_ for _ in ()).throw(problem))
     result = run_turn(desk.context, order(desk))
     assert (result.state, result.reason) == ("failed", "The log could not be written: No room.")
     monkeypatch.setattr(evidence_files, "raw_file", lambda *_: (_ for _ in ()).throw(problem))

@@ -11,7 +11,7 @@ import pytest
 from orchestrator import errors
 from orchestrator.app.audit import replayed, replaying
 from orchestrator.app.kernel import operations
-from orchestrator.app.running import finish_run, preflight, provider_selection, run_queue, start_run
+from orchestrator.app.running import finish_run, preflight, run_queue, run_session, start_run
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import run_reader, schema
 from orchestrator.store.run_reader import Run
@@ -139,7 +139,7 @@ class Track:
 
     def choose(self, provider: str, model: str | None, session: str = CHAT) -> dict[str, Any]:
         return operations.ask(
-            self.context, provider_selection.ChooseProvider(session_id=session, provider=provider, model=model)
+            self.context, run_session.ChooseProvider(session_id=session, provider=provider, model=model)
         )
 
     # People

@@ -118,18 +118,9 @@ class TestRecording:
     ) -> None:
         output = "".join(f"{number}\n" for number in range(size // 7))[:size]
         record, _ = add(tmp_path, "op", output, compress=compress)
-        assert evidence_files.read_raw(tmp_path, SESSION, record.raw[0], 10_000_000) == output.encode()
-        assert evidence_files.read_raw(tmp_path, SESSION, record.raw[0], 100) == output.encode()[-100:]
+        kept = (tmp_path / ".orchestrator/sessions/S1/evidence" / record.raw[0].path).read_bytes()
+        assert (gzip.decompress(kept) if compress else kept) == output.encode()
         assert not compress or record.raw[0].size <= size // 3 + 100
-
-    def test_raw_output_that_is_gone_or_spoilt_is_told(self, tmp_path: pathlib.Path) -> None:
-        record, _ = add(tmp_path, "op", "text")
-        path = tmp_path / ".orchestrator/sessions/S1/evidence" / record.raw[0].path
-        for change, code in ((lambda: path.write_bytes(path.read_bytes()[:-9]), "E304"), (path.unlink, "E303")):
-            change()
-            with pytest.raises(Refused) as caught:
-                evidence_files.read_raw(tmp_path, SESSION, record.raw[0])
-            assert caught.value.code == code
 
     def test_an_operation_is_recorded_once(self, folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
         before = (folder / "evidence_index.json").read_bytes()

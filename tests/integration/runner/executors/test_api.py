@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from orchestrator import resources
-from orchestrator.runner.executors import anthropic, api, openai
+from orchestrator.runner.executors import api
 from tests.contract.executors import kits, making
 
-BOTH = pytest.mark.parametrize("of", [anthropic.PROVIDER, openai.PROVIDER], ids=lambda of: of.name)
+BOTH = pytest.mark.parametrize("of", [api.ANTHROPIC, api.OPENAI], ids=lambda of: of.name)
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_P37_without_its_package_it_says_what_to_install(
 def child(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Any:
     monkeypatch.setattr(api, "is_installed", lambda package: True)
     monkeypatch.setattr(api, "CHILD", making.program(folder, body, "child"))
-    return anthropic.make(kits.surroundings()).execute(making.task(folder, model="m"))
+    return api.Api(api.ANTHROPIC, kits.surroundings()).execute(making.task(folder, model="m"))
 
 
 @pytest.mark.parametrize(
@@ -227,6 +227,6 @@ def test_a_project_s_own_modules_are_not_imported_by_the_child(
     for name in ("json", "anthropic", "openai"):
         (pathlib.Path(task.project) / f"{name}.py").write_text("raise SystemExit('imported from the project')", "utf-8")
     monkeypatch.setattr(api, "is_installed", lambda package: True)
-    result = anthropic.make(kits.surroundings(), base_url=provider.url("anthropic")).execute(task)
+    result = api.Api(api.ANTHROPIC, kits.surroundings(), base_url=provider.url("anthropic")).execute(task)
     assert "imported from the project" not in repr(result)
     assert (result.error is None) or result.error.startswith("EXTRA_MISSING")

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.core.running import production as environment
-from orchestrator.runner.executors import recovery_stub
+from orchestrator.runner.executors import fakes
 from tests.contract.executors import making
 
 ON = {"PM_EXECUTOR_MODE": "recovery-stub", "PM_RECOVERY_SCENARIO": "success"}
@@ -37,10 +37,10 @@ def test_P40_production_and_the_stub_exclude_each_other(
     assert environment.decide(variables).stderr == (() if expected is None else (expected,))
     if expected is not None:
         with pytest.raises(errors.Refused) as caught:
-            recovery_stub.from_environment(variables)
+            fakes.from_environment(variables)
         assert (caught.value.code, caught.value.message) == ("EXECUTOR_FORBIDDEN", expected)
     else:
-        assert (recovery_stub.from_environment(variables) is not None) == requested
+        assert (fakes.from_environment(variables) is not None) == requested
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_P40_production_and_the_stub_exclude_each_other(
 def test_P40_the_scenario_is_played_and_marked(
     tmp_path: pathlib.Path, scenario: str, status: str, reason: str | None
 ) -> None:
-    stub = recovery_stub.from_environment(ON | {"PM_RECOVERY_SCENARIO": scenario})
+    stub = fakes.from_environment(ON | {"PM_RECOVERY_SCENARIO": scenario})
     assert stub is not None
     result = stub.execute(making.task(tmp_path))
     assert (result.status, result.blocked_reason, result.mark) == (status, reason, "mode=recovery-stub")
@@ -68,11 +68,11 @@ def test_P40_the_scenario_is_played_and_marked(
 )
 def test_P40_an_unknown_scenario_is_refused(scenario: str, suggestion: str) -> None:
     with pytest.raises(errors.InvalidInput) as caught:
-        recovery_stub.from_environment(ON | {"PM_RECOVERY_SCENARIO": scenario})
+        fakes.from_environment(ON | {"PM_RECOVERY_SCENARIO": scenario})
     assert (caught.value.code, caught.value.suggestion) == ("RECOVERY_SCENARIO_UNKNOWN", suggestion)
 
 
 def test_P40_an_unknown_mode_is_refused() -> None:
     with pytest.raises(errors.InvalidInput) as caught:
-        recovery_stub.from_environment({"PM_EXECUTOR_MODE": "bogus"})
+        fakes.from_environment({"PM_EXECUTOR_MODE": "bogus"})
     assert (caught.value.code, caught.value.suggestion) == ("EXECUTOR_UNKNOWN", "unset PM_EXECUTOR_MODE")
