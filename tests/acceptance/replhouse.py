@@ -135,7 +135,7 @@ class Played:
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out = code, out
         # Tests live in the folder for temporary files, which is warned of.
-        self.err = "".join(line for line in err.splitlines(keepends=True) if "which the system may empty" not in line)
+        self.err = "".join(line for line in err.splitlines(keepends=True) if "and may be deleted." not in line)
 
     @property
     def results(self) -> list[str]:

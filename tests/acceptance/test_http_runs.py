@@ -111,7 +111,7 @@ class TestINV5:
         assert ended["error_reason"] == "the process that ran it is gone"
         refused = second.scripts.post(f"/api/tasks/{running}/retry")
         assert (refused.status_code, refused.json()["error"]) == (403, "UNBLOCK_NOT_PERMITTED")
-        assert " A person may try it again: on its page" in refused.json()["message"]
+        assert " A person can try it again: on its page" in refused.json()["message"]
         assert str(first.process.pid) not in refused.text + json.dumps(second.task(running))
         assert [second.until(id)["status"] for id in waiting] != ["QUEUED"] * 2
         logs = [json.loads(path.read_text()) for path in folder.glob(".orchestrator/sessions/kept/logs/task-0*.json")]

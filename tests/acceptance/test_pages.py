@@ -162,7 +162,7 @@ def test_a_reply_that_is_sent_twice_applies_once_and_the_second_is_told(house: W
     page.get_by_text(ASKS_AGAIN).first.wait_for()
     other.locator("#changed").wait_for()
     other.get_by_role("button", name="Send the reply").click()
-    other.get_by_text("is not open any more; nothing changed").wait_for()
+    other.get_by_text("is no longer open; nothing changed").wait_for()
     assert other.locator("textarea").input_value() == "mine too"
     events = [each["text"] for each in house.api(f"/api/tasks/{id}")["events"] if each["kind"] == "answered"]
     assert events == ["mine"]

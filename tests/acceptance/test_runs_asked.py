@@ -79,4 +79,4 @@ def test_p32_as_json_the_first_object_names_the_project_and_no_line_is_none(comm
     objects = [json.loads(line) for line in done.out.splitlines()]
     assert objects[0]["project"] == str(house.project)
     told = house.run("--help", command=command, place=()).out
-    assert "with --json the first object names it as project" in " ".join(told.split())
+    assert "with --json, the first object holds it as project" in " ".join(told.split())

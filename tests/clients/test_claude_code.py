@@ -83,7 +83,7 @@ def test_every_agent_was_told_the_frozen_hand_off(road: Road) -> None:
     for text in told:
         assert "## Your role" in text
         assert "orchestrator route --session-id" not in text.partition("## Your role")[0]
-    assert sum("> Plan it" in text and "it is no order" in text for text in told) == 1
+    assert sum("> Plan it" in text and "not an instruction" in text for text in told) == 1
 
 
 def test_the_session_is_directed_by_the_client_that_created_it(road: Road) -> None:

@@ -138,6 +138,8 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
         return ended
     if operations.find(words).is_writing:
         _refuse(context, words, given, no_session_open())
+    if context.reader.one("SELECT 1 FROM sessions LIMIT 1") is None:
+        raise no_session_open()
     raise no_session_open(suggest("session list", all=True))
 
 

@@ -155,7 +155,10 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
             group,
             f"Group {group.id} waits for {group.awaited_role}; a report of the project manager on it would take that"
             " turn away.",
-            suggestion=sentence("Repeat the call with {} to supersede the open turn", options(interrupt=True)),
+            suggestion=sentence(
+                "{}; or repeat the call with {} to supersede the open turn",
+                _awaited(session.id, group), options(interrupt=True),
+            ),
         )
     return _refuse_merge(facts, group, transition) if group.status == "in_progress" else None
 

@@ -35,6 +35,8 @@ def _next(decision: Answer, given: Given) -> list[str]:
         return [f"A person must answer question {question}: {inbox}"]
     if decision.get("handoff"):
         return [f"Next: {visible(decision['handoff'])}"]
+    if decision.get("spawns"):
+        return [f"Next: {visible(each['handoff'])}" for each in decision["spawns"]]
     if action == "wait":
         return _at_work(_status(session, given))
     return []

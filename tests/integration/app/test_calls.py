@@ -67,7 +67,7 @@ class _Torn(io.BytesIO):
             "A measured criterion needs metric, operator and target; operator, target is missing.", id="half a measure",
         ),
         pytest.param("audit verify", {"head": "zz"}, "A head is SEQ:HASH", id="head"),
-        pytest.param("audit verify", {"since": 3}, "Steps are counted in each session", id="steps of no session"),
+        pytest.param("audit verify", {"since": 3}, "--since needs --session-id", id="steps of no session"),
     ],
 )  # fmt: skip
 def test_a_call_is_told_which_of_its_words_is_wrong(desk: Desk, words: str, given: dict[str, Any], said: str) -> None:
@@ -86,7 +86,9 @@ def test_a_session_that_is_left_out_has_to_be_the_only_one(desk: Desk) -> None:
     ways = [refused(desk, words, **given).suggestion for words, given in (
         ("audit timeline", {}), ("why", {"id": "A"}), ("group create", {"id": "A", "name": "n"}),
     )]  # fmt: skip
-    assert ways == ["orchestrator session list --all"] * 2 + ["orchestrator session create ID --goal TEXT"]
+    assert ways == ["orchestrator session create ID --goal TEXT"] * 3
+    desk.session("CHAT", kind="chat")
+    assert refused(desk, "audit timeline").suggestion == "orchestrator session list --all"
     desk.session("S1")
     assert call(desk, "group list")["groups"] == []
     desk.session("S2")
@@ -154,7 +156,7 @@ def test_a_role_that_no_active_agent_stands_for_reports_nothing(desk: Desk) -> N
 
 def test_a_testing_mode_is_one_of_three(desk: Desk) -> None:
     desk.session("S1")
-    with pytest.raises(errors.UsageError, match="no testing mode"):
+    with pytest.raises(errors.UsageError, match="Unknown testing mode"):
         operations.ask(desk.context, SetTestingMode(id="S1", mode="some", by="project_manager", reason="r"))
 
 
@@ -165,7 +167,7 @@ def test_an_export_has_a_known_format(desk: Desk) -> None:
 
 
 def test_a_copy_has_a_name(desk: Desk) -> None:
-    with pytest.raises(errors.UsageError, match="file name is empty"):
+    with pytest.raises(errors.UsageError, match="file name of the copy is empty"):
         maintenance.backup(str(desk.path), "")
     with pytest.raises(errors.UsageError, match="FILE is blank"):
         maintenance.backup(str(desk.path), " ")
@@ -181,7 +183,7 @@ def test_a_workflow_file_that_cannot_be_read_is_named(tmp_path: pathlib.Path) ->
 
 def test_an_export_is_not_read_from_a_stdin_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(errors.EnvironmentProblem, match="no stdin"), intake._opened(intake.STDIN):
+    with pytest.raises(errors.EnvironmentProblem, match="stdin is not available"), intake._opened(intake.STDIN):
         pass
 
 

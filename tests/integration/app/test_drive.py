@@ -143,8 +143,8 @@ def test_who_gives_no_report_is_replaced_twice_and_then_a_person_is_asked(
     assert actions == ["spawn", "spawn", "pause_for_user"]
     assert all(reason in each["reason"] for each in team.events if each["event"] == "failed")
     ((kind, asked),) = team.rows("SELECT kind, text FROM questions")
-    assert (kind, asked.partition(" The last time: ")[0]) == (
-        "budget", "developer was started 3 times without a report that counts."
+    assert (kind, asked.partition(" Last time: ")[0]) == (
+        "budget", "developer was started 3 times without a usable report."
     )  # fmt: skip
 
 

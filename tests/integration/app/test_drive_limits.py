@@ -60,7 +60,7 @@ def test_a_limit_is_no_answer_and_no_failure_and_the_conversation_goes_on_after_
     ended = team.rows("SELECT outcome, due_at IS NOT NULL FROM starts WHERE ended_seq IS NOT NULL")
     assert ended == [("limited", 1)] * 2
     prompts = [row[0] for row in team.rows("SELECT prompt FROM turn_runs ORDER BY created_seq LIMIT 3")]
-    assert [each.startswith("The usage limit is over") for each in prompts] == [False, True, True]
+    assert [each.startswith("The usage limit has been reset") for each in prompts] == [False, True, True]
 
 
 def test_who_does_not_want_to_wait_ends_at_a_limit(team: Team) -> None:

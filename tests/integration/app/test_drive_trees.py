@@ -99,7 +99,7 @@ def test_a_tree_with_changes_of_its_own_is_not_landed_in_and_what_is_not_merged_
     (team.folder / "login.py").write_text("mine\n")
     ended = team.drive(build("A", "built\n"), *REST, land=True)
     assert (ended["landed"], (team.folder / "login.py").read_text()) == (False, "mine\n")
-    assert "changes of its own" in reasons(team, "warning")
+    assert "uncommitted changes" in reasons(team, "warning")
     assert team.drive(clean=True)["removed"] == []
 
 

@@ -421,7 +421,7 @@ class TestAReset:
             with Orchestrator.open(tmp_path / "orchestrator.db") as other:
                 other.human_list()
                 context.credential = Credential("terminal")
-                with pytest.raises(EnvironmentProblem, match="Another process has the database open"):
+                with pytest.raises(EnvironmentProblem, match="another process has the database open"):
                     mine.human_reset()
                 assert other.human_list()["pending_resets"] == []
             found = mine.human_reset()

@@ -211,7 +211,7 @@ def _foreign(**given: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "code", "what"),
     [
-        pytest.param(_other_content, "IMPORT_ALTERED", "does not have the hash that the record has", id="altered"),
+        pytest.param(_other_content, "IMPORT_ALTERED", "does not match its recorded hash", id="altered"),
         pytest.param(_drop("part"), "IMPORT_CUT", "is cut off", id="content missing"),
         pytest.param(_drop_file, "IMPORT_CUT", "is missing", id="file missing"),
         pytest.param(_foreign(path="raw/../../x"), "IMPORT_FOREIGN", "the record has no file", id="path climbs"),
@@ -227,10 +227,10 @@ def _foreign(**given: Any) -> Change:
             lambda document: parts_of(document)[-1].update(part="%%%"), "IMPORT_ALTERED", "base64", id="no base64"
         ),
         pytest.param(
-            lambda document: document.insert(-3, parts_of(document)[0]), "IMPORT_ALTERED", "another size", id="too much"
+            lambda document: document.insert(-3, parts_of(document)[0]), "IMPORT_ALTERED", "is wrong", id="too much"
         ),
         pytest.param(
-            lambda document: document.append(document[1]), "IMPORT_FOREIGN", "behind its events", id="event behind"
+            lambda document: document.append(document[1]), "IMPORT_FOREIGN", "after its events", id="event behind"
         ),
         pytest.param(
             lambda document: document.insert(-4, parts_of(document)[0]), "IMPORT_FOREIGN", "without a file", id="loose"

@@ -112,7 +112,7 @@ def test_a_record_that_was_written_anew_misses_the_noted_head(path: pathlib.Path
 
 
 def test_since_needs_a_session(opened: Orchestrator) -> None:
-    with pytest.raises(UsageError, match="--since needs the session"):
+    with pytest.raises(UsageError, match="--since needs --session-id"):
         opened.audit_verify(since=3)
 
 

@@ -35,6 +35,20 @@ def test_a_route_names_the_hand_off_that_follows(run: Run) -> None:
     assert text(run, "route", "developer", "READY_FOR_QA", "-g", "A")[-1].startswith("Next: orchestrator handoff A ")
 
 
+def test_a_plan_names_the_hand_off_of_every_agent_that_it_starts(run: Run, lines: Lines) -> None:
+    lines(("session create", {"id": "S2"}), *(("group create", {"id": id_, "session_id": "S2"}) for id_ in "MN"))
+    shown = text(run, "route", "pm", "PLANNING_COMPLETE", "-s", "S2")
+    assert [line.partition(" --turn")[0] for line in shown[-2:]] == [
+        f"Next: orchestrator handoff {id_}" for id_ in "MN"
+    ]
+
+
+def test_a_manager_out_of_turn_is_told_whose_report_is_awaited(run: Run) -> None:
+    text(run, "route", "developer", "READY_FOR_QA", "-g", "A")
+    told = run("route", "pm", "REWORK", "-g", "A", "--summary", "again").stderr.decode()
+    assert re.search("try: orchestrator route .*--current-agent qa_expert .*; or repeat .* with --interrupt", told)
+
+
 def test_a_completed_group_is_named(run: Run) -> None:
     approved(run)
     assert "Group A is completed." in text(run, "route", "developer", "MERGE_SUCCESS", "-g", "A")
@@ -46,7 +60,8 @@ def test_a_wait_says_who_is_working(run: Run, lines: Lines) -> None:
     approved(run)
     shown = text(run, "route", "developer", "MERGE_SUCCESS", "-g", "A")
     assert shown[0].startswith("Nobody to start: ")
-    assert "developer on C" in next(line for line in shown if line.startswith("At work: "))
+    assert not [line for line in shown if line.startswith("  reason: ")]
+    assert "developer on C" in next(line for line in shown if line.startswith("Already working: "))
 
 
 def test_the_end_is_said_to_be_the_validators(run: Run, lines: Lines) -> None:

@@ -84,7 +84,7 @@ def test_the_gate_names_what_to_do_instead(ask: Ask) -> None:
 @pytest.mark.parametrize("words", ["create", "depend", "undepend"])
 def test_help_says_who_plans_a_task_where_nobody_is_named(run: Run, words: str) -> None:
     said = " ".join(run("task", words, "--help").stdout.decode().replace("│", " ").split())
-    assert "else the awaited agent of the task's group, else project_manager" in said
+    assert "(default: the awaited agent of the task's group, else project_manager)" in said
 
 
 def test_a_task_without_a_name_is_planned_by_whom_its_group_awaits(ask: Ask) -> None:

@@ -104,9 +104,9 @@ def test_a_search_that_was_cut_says_where_and_what_was_tried(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        pytest.param(("--seconds", "9"), "it needs --prove", id="seconds without a search"),
-        pytest.param(("--thorough",), "it needs --prove", id="thorough without a search"),
-        pytest.param(("--prove", "--seconds", "0"), "from 1", id="no time"),
+        pytest.param(("--seconds", "9"), "needs --prove", id="seconds without a search"),
+        pytest.param(("--thorough",), "needs --prove", id="thorough without a search"),
+        pytest.param(("--prove", "--seconds", "0"), "of 1 or more", id="no time"),
     ],
 )
 def test_what_says_nothing_of_a_search_is_refused(words: tuple[str, ...], what: str, run: Run) -> None:

@@ -94,7 +94,7 @@ def test_a_start_of_the_awaited_role_gets_the_frozen_hand_off(client: Client) ->
     given = found["updatedInput"]
     assert given["prompt"].splitlines()[0] == "[orchestrator S1 - turn 1 project_manager spawn]"
     assert given["prompt"].rstrip().endswith("> plan it well")
-    assert "it is no order" in given["prompt"]
+    assert "not an instruction" in given["prompt"]
     assert "orchestrator route --session-id" not in given["prompt"].partition("## Your role")[0]
     assert (given["subagent_type"], given["description"], given["model"]) == ("project-manager", "d", "opus")
 

@@ -111,7 +111,7 @@ class TestModes:
         (temporary / "named").mkdir()
         found = project.resolve(mode="fixed", root=str(temporary / "named"))
         assert (found.root, len(found.warnings)) == (str(temporary / "named"), 1)
-        assert "may empty" in found.warnings[0]
+        assert "may be deleted" in found.warnings[0]
         linked = temporary.parent / "linked"
         linked.symlink_to(temporary / "named")
         assert (project.resolve(mode="fixed", root=str(linked)).root, len(found.warnings)) == (str(linked), 1)

@@ -51,7 +51,7 @@ def test_nobody_sees_forms_before_they_come_in(busy: Web) -> None:
     assert [place for place, page in shown.items() if "You can only read" not in page.text] == []
     assert "one-time link" in shown["/"].text
     asked = [page.text for place, page in shown.items() if place.startswith("/questions")]
-    assert ["how to come in" in text for text in asked] == [True] * len(asked)
+    assert ["how to sign in" in text for text in asked] == [True] * len(asked)
 
 
 @pytest.mark.parametrize("links", [True, False])

@@ -96,12 +96,16 @@ def decision(answer: dict[str, Any]) -> list[str]:
         # The first line names the one agent that a decision starts alone.
         lines += [_spawn(spawn) for spawn in answer.get("spawns") or ()]
     for name in _SHOWN:
-        if answer.get(name):
+        if answer.get(name) and not (name == "reason" and _says(lines[0], answer[name])):
             lines.append(f"  {name.replace('_', ' ')}: {visible(answer[name])}")
     for each in answer.get("followed_by") or ():
         first, *rest = decision(each)
         lines += [f"  then {first}", *rest]
     return lines
+
+
+def _says(line: str, reason: str) -> bool:
+    return reason.replace("_", " ") in line
 
 
 def _first(answer: dict[str, Any]) -> str:
