@@ -107,11 +107,11 @@ def test_hooks_and_permissions_go_to_the_settings_of_their_scope(tmp_path: pathl
 def test_strict_guards_the_tools_that_build(tmp_path: pathlib.Path) -> None:
     install(tmp_path, strict=True)
     (entry,) = document(tmp_path)["hooks"]["PreToolUse"]
-    assert entry["matcher"] == "Agent|Task|SendMessage|Edit|Write|NotebookEdit"
+    assert entry["matcher"] == "Agent|Task|SendMessage|SubagentHandback|Edit|Write|NotebookEdit"
     assert " hook --strict ||" in entry["hooks"][0]["command"]
     install(tmp_path)
     (entry,) = document(tmp_path)["hooks"]["PreToolUse"]
-    assert entry["matcher"] == "Agent|Task|SendMessage"
+    assert entry["matcher"] == "Agent|Task|SendMessage|SubagentHandback"
 
 
 def test_a_second_run_changes_nothing(tmp_path: pathlib.Path) -> None:
