@@ -65,7 +65,8 @@ def report_command(session_id: str, group_id: str | None, role: str, turn: int |
 
 
 BY_MESSAGE = (
-    "Your last message is your report: end it with one fenced `json` document"
+    "Your last message is your report (where you are given SubagentHandback, the message that you hand back with it):"
+    " end it with one fenced `json` document"
     ' `{"status": "CODE", "summary": "one sentence", "details": {}}`, or with one line `STATUS: CODE`, and nothing'
     " after it. It is taken from there; run no command to hand it in."
 )

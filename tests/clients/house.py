@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -42,6 +43,7 @@ REPORTS = {
     "developer spawn_merge": "MERGE_SUCCESS",
 }  # fmt: skip
 FIRST_LINE = re.compile(r"\[orchestrator (\S+) (\S+) turn (\d+) (\S+) (\S+)\]")
+HANDING_BACK = "SubagentHandback"
 _DUE = re.compile(r"subagent_type (\S+), prompt (\[orchestrator [^\]]+\])")
 
 Worker = Callable[[Asked, "re.Match[str]"], Said]
@@ -58,6 +60,13 @@ def works(asked: Asked, place: re.Match[str]) -> Said:
     if role == "project_manager":
         return Said(report("BAZINGA") if "\n## Groups" in asked.first else report("PLANNING_COMPLETE", plan=PLAN))
     return Said(report(REPORTS[f"{role} {action}"]))
+
+
+def handed_back(asked: Asked, said: Said) -> Said:
+    """What an agent says, in the way in which its client wants a last message: by a tool where it is given one."""
+    if HANDING_BACK not in asked.tools or said.calls or said.status != 200:
+        return said
+    return said._replace(text="I hand it back.", calls=((HANDING_BACK, {"message": said.text}),))
 
 
 def directs(asked: Asked, *, background: bool = False) -> Said:
@@ -85,6 +94,14 @@ def start(role: str, prompt: str, *, background: bool = False) -> tuple[str, dic
 def place_of(asked: Asked) -> re.Match[str] | None:
     """The first line of the hand-off that an agent was given; None if the main agent is asked, or another one."""
     return next((found for found in map(FIRST_LINE.match, asked.first.splitlines()) if found), None)
+
+
+def until(holds: Callable[[], object], what: str) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
 
 
 def heard(model: Model, pattern: str) -> list[str]:
@@ -139,7 +156,7 @@ class House:
 
         def play(asked: Asked) -> Said:
             place = place_of(asked)
-            return worker(asked, place) if place else main(asked)
+            return handed_back(asked, worker(asked, place)) if place else main(asked)
 
         with scripted_model.serving(play) as (model, self.address):
             yield model

@@ -33,7 +33,8 @@ class Asked(NamedTuple):
 class Said(NamedTuple):
     """What the model answers: a text, then tool calls; or an HTTP error.
 
-    calls: name and input of each. wait: seconds before it answers. status, error, headers: of an HTTP error.
+    calls: name and input of each. wait: seconds before it answers; after: what must have happened before, within a
+    minute. status, error, headers: of an HTTP error.
     """
 
     text: str = ""
@@ -42,6 +43,7 @@ class Said(NamedTuple):
     status: int = 200
     error: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    after: threading.Event | None = None
 
 
 Play = Callable[[Asked], Said]
@@ -100,6 +102,8 @@ class Model:
             said = self.play(question)
             self.heard.append((question, said))
         time.sleep(said.wait)
+        if said.after is not None:
+            said.after.wait(60.0)
         return said
 
     def document(self, body: dict[str, Any], said: Said) -> dict[str, Any]:
@@ -178,14 +182,16 @@ def serving(play: Play) -> Iterator[tuple[Model, str]]:
             said = model.answer(body)
             document = model.document(body, said)
             if said.status != 200 or not body.get("stream"):
-                return self._send(said.status, document, said.headers)
+                with contextlib.suppress(ConnectionError):
+                    self._send(said.status, document, said.headers)
+                return
             parts = ((kind, json.dumps({"type": kind, **data})) for kind, data in events(document))
             lines = (f"event: {kind}\ndata: {data}\n\n" for kind, data in parts)
-            self.send_response(200)
-            self.send_header("content-type", "text/event-stream")
-            self.end_headers()
             with contextlib.suppress(ConnectionError):
-                # A client that was killed waits for nothing.
+                # A client or agent that was killed waits for nothing.
+                self.send_response(200)
+                self.send_header("content-type", "text/event-stream")
+                self.end_headers()
                 self.wfile.write("".join(lines).encode())
 
         def _send(self, status: int, document: dict[str, Any], headers: tuple[tuple[str, str], ...] = ()) -> None:

@@ -9,7 +9,6 @@ import json
 import pathlib
 import re
 import signal
-import time
 
 import pytest
 
@@ -124,10 +123,7 @@ def test_a_client_that_was_killed_goes_on_where_it_is_resumed(made: House) -> No
 
     with made.played(worker=hangs) as model:
         process = made.begun(ORCHESTRATE)
-        deadline = time.monotonic() + house.SECONDS
-        while not any(house.place_of(asked) for asked, _ in model.heard):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        house.until(lambda: any(house.place_of(asked) for asked, _ in model.heard), "an agent")
         process.send_signal(signal.SIGKILL)
         out, _ = process.communicate()
     session = json.loads(out.splitlines()[0])["session_id"]
@@ -135,7 +131,7 @@ def test_a_client_that_was_killed_goes_on_where_it_is_resumed(made: House) -> No
     assert spawn["start"]["state"] == "lost"
 
     with made.played(until_planned) as model:
-        made.claude("--resume", session, "Go on.")
+        assert made.claude("--continue", "Go on.")["session_id"] == session
     assert heard(model, "- lost: project_manager, turn 1: orchestrator redispatch --session-id S1 --reason")
     assert starts_of(made) == [("project_manager", "lost"), ("project_manager", None)]
     counted = "SELECT count(*) FROM router_decisions WHERE cause = 'redispatch'"

@@ -9,7 +9,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -118,11 +117,7 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
     team = Team(made)
     with made.played(worker=team) as model:
         with begun(made, "--goal", GOAL) as driver:
-            until = time.monotonic() + house.SECONDS
-            while developers(model) < 3:
-                assert time.monotonic() < until
-                assert driver.poll() is None
-                time.sleep(0.05)
+            house.until(lambda: developers(model) == 3, "three developers")
             driver.kill()
         team.works = True
         with begun(made) as driver:

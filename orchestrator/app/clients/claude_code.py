@@ -14,6 +14,8 @@ GUARDING = ("PreToolUse", *TASKS)
 """The events that are denied if anything goes wrong."""
 STARTING = ("Agent", "Task")
 """The tool that starts an agent, by its names."""
+HANDING_BACK = "SubagentHandback"
+"""The tool with which an agent at a terminal gives its last message; its stop carries none then."""
 _SUBAGENTS = "subagents"
 
 
@@ -39,7 +41,7 @@ def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str
         given=given,
         call_id=_text(document, "tool_use_id") or None,
         started=_text(response, "agentId") or _text(given, "to") or None,
-        message=_text(document, "last_assistant_message"),
+        message=_text(document, "last_assistant_message") or (_text(given, "message") if hands_back(document) else ""),
         trace=_text(document, "agent_transcript_path") or _trace(document, _text(response, "agentId") or worker),
         prompt=_text(document, "prompt") or _subject(document),
         reason=_text(document, "error") or _text(document, "reason"),
@@ -47,6 +49,11 @@ def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str
         background=bool(document.get("background_tasks")),
         folder=_text(document, "cwd") or None,
     )
+
+
+def hands_back(document: Mapping[str, Any]) -> bool:
+    """Whether an agent is about to give its last message by a tool."""
+    return document.get("hook_event_name") == "PreToolUse" and document.get("tool_name") == HANDING_BACK
 
 
 def refusal(event: Event, reply: Reply) -> str | None:

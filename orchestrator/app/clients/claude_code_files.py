@@ -41,7 +41,7 @@ class Hook(NamedTuple):
     timeout: int
 
 
-_STARTS, _BUILDS = "Agent|Task|SendMessage", "Edit|Write|NotebookEdit"
+_STARTS, _BUILDS = "Agent|Task|SendMessage|SubagentHandback", "Edit|Write|NotebookEdit"
 EVENTS = {
     "SessionStart": Hook("", 10),
     "UserPromptSubmit": Hook("", 10),

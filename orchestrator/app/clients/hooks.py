@@ -27,6 +27,7 @@ FOLDER = "clients"
 _CLIENT = r"[A-Za-z0-9_-]{1,100}"
 _TELLS = ("PostToolUse", "UserPromptSubmit")
 _AGENT_TOOLS = ("Agent", "Task")
+_HANDS_BACK = "SubagentHandback"
 _BUILDS = ("Edit", "Write", "NotebookEdit")
 _EVENTS = frozenset((
     "SessionStart", "PreToolUse", "SubagentStop", "StopFailure", "PostToolUseFailure", "PostToolUse",
@@ -130,6 +131,9 @@ def _before_tool(context: Context, session: str, event: Event, *, strict: bool) 
         return rules.before_start(context, session, event, strict=strict)
     if event.tool in _BUILDS and strict:
         return rules.before_building(context, session, event)
+    if event.tool == _HANDS_BACK:
+        reply = rules.after_agent(context, session, event)
+        return reply._replace(deny=reply.block, block=None)
     if event.tool == "SendMessage":
         return rules.before_message(context, session, event)
     return NOTHING

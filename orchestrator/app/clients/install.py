@@ -195,12 +195,12 @@ def _plan_removal(plan: _Plan) -> None:
     for path in sorted({*plan.record.files, *_wanted(plan)}):
         before = plan.content(path)
         if before is not None:
-            _plan_file_removal(plan, path, before.decode(errors="replace"))
+            _plan_file_removal(plan, path, before)
 
 
-def _plan_file_removal(plan: _Plan, path: str, there: str) -> None:
+def _plan_file_removal(plan: _Plan, path: str, before: bytes) -> None:
     """Remove a file of ours, and put back what it replaced; one that was changed is left unless forced."""
-    replaced = plan.record.files.get(path)
+    replaced, there = plan.record.files.get(path), before.decode(errors="replace")
     if claude_code_files.is_unchanged(there):
         back = plan.content(replaced) if replaced is not None else None
         if back is not None and replaced is not None:
@@ -214,6 +214,9 @@ def _plan_file_removal(plan: _Plan, path: str, there: str) -> None:
         told = difference(_wanted(plan).get(path, ""), there, path)
         message = f"{path} was changed; left in place (--force removes it)."
         plan.problems.append(Problem("changed", path, message, told))
+    elif replaced is not None and plan.content(replaced) == before:
+        # An earlier call was ended when it had put the file back.
+        plan.changes.append(Change(replaced, REMOVE))
 
 
 # Writing

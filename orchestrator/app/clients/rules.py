@@ -39,6 +39,7 @@ _TASK_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
 _TASKS = "SELECT id, status FROM tasks WHERE session_id = :session ORDER BY created_seq"
 _LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
 _REPORTS = r'(?i)\bstatus\b\W{1,5}\w'
+_CLEARED = "clear"
 _GONE = "the process of the client is gone"
 _SHORT = 500
 """Characters of a message that may be the client's own word about a usage limit; an agent's report is longer."""
@@ -413,9 +414,11 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
 
 
 def client_ended(context: Context, session_id: str, event: Event) -> Reply:
-    """End what the client had under way."""
+    """End what the client had under way; where it only forgot its conversation, its next one directs the session."""
     for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
         shaped = starts.shape(context, row)
         if last_messages.is_open(context, shaped):
             starts.end(context, shaped, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
+    if event.reason == _CLEARED:
+        operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     return NOTHING

@@ -42,9 +42,10 @@ def _hook(given: Given) -> Result:
     if not isinstance(document, dict):
         return _wrong("the event is not an object", UNREADABLE)
     name = str(document.get("hook_event_name"))
-    _end_after(LIMITS_S.get(name, LIMIT_S))
     ends = DENIED if name in claude_code.GUARDING else TOLD
-    opener = _opener(given, document, begun + WAITS_S.get(name, WAIT_S))
+    waits = "SubagentStop" if claude_code.hands_back(document) else name
+    _end_after(LIMITS_S.get(waits, LIMIT_S))
+    opener = _opener(given, document, begun + WAITS_S.get(waits, WAIT_S))
     try:
         event = claude_code.read(document, os.environ, _owner())._replace(until=begun + GATES_S)
         strict = bool(given.arguments.get("strict"))

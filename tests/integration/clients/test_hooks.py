@@ -34,10 +34,12 @@ class Client:
             operations.ask(self.desk.context, starts.AdoptSession(session_id="S1", client=CLIENT))
         self.calls = 0
 
-    def event(self, name: str, owner: str | None = None, **more: Any) -> dict[str, Any] | None:
+    def event(
+        self, name: str, owner: str | None = None, client: str = CLIENT, **more: Any
+    ) -> dict[str, Any] | None:
         """What the client is told about an event."""
         within_s = more.pop("within_s", None)
-        document = {"hook_event_name": name, "session_id": CLIENT, **more}
+        document = {"hook_event_name": name, "session_id": client, **more}
         event = claude_code.read(document, {}, owner or owners.mine())
         event = event._replace(until=None if within_s is None else time.monotonic() + within_s)
         opened = functools.partial(bootstrap.open_context, str(self.desk.path), door="hook", channel="hook")
@@ -216,6 +218,25 @@ def test_after_two_replacements_a_person_is_asked(client: Client) -> None:
     assert (status["state"], status["questions"][0]["kind"]) == ("person_awaited", "budget")
     answer = client.desk.call("audit replay", session_id="S1")
     assert (answer["equal"], answer["count"]) == (True, 0), answer
+
+
+def test_a_message_that_is_handed_back_by_a_tool_is_the_last_one(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+
+    def hands(message: str) -> str | None:
+        """Why the message is turned down."""
+        answer = client.event("PreToolUse", tool_name="SubagentHandback", tool_input={"message": message},
+                              agent_id="pm", tool_use_id="toolu_9")
+        return answer["hookSpecificOutput"]["permissionDecisionReason"] if answer else None
+
+    reason = hands("It is planned.")
+    assert reason is not None
+    assert "The message holds no report" in reason
+    assert hands(report("PLANNING_COMPLETE", details={"plan": PLAN})) is None
+    assert client.event("SubagentStop", agent_id="pm", agent_type="project_manager") is None
+    assert client.spawn("A")["agent"] == "developer"
+    (kept,) = client.rows("SELECT t.content FROM agent_reports r JOIN texts t ON t.hash = r.raw_hash")
+    assert kept[0].startswith("Done.")
 
 
 BAD = [
@@ -412,6 +433,16 @@ def test_what_a_client_had_under_way_is_lost_when_it_ends(client: Client) -> Non
     client.begun("project_manager", worker="pm")
     client.event("SessionEnd", reason="other")
     assert client.rows("SELECT outcome, reason FROM starts") == [("lost", "the client ended: other")]
+
+
+def test_a_client_that_forgets_its_conversation_directs_the_session_in_the_next_one(client: Client) -> None:
+    client.event("SessionEnd", reason="clear")
+    after = "after-clear"
+    answer = client.event("SessionStart", source="clear", client=after)
+    assert answer is not None
+    assert "you direct session S1" in answer["hookSpecificOutput"]["additionalContext"]
+    assert client.event("Stop") is None
+    assert client.event("Stop", client=after) is not None
 
 
 def test_orchestrate_takes_on_the_only_open_session(tmp_path: pathlib.Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.app.clients import claude_code_files, install_checks
@@ -107,11 +107,11 @@ def test_hooks_and_permissions_go_to_the_settings_of_their_scope(tmp_path: pathl
 def test_strict_guards_the_tools_that_build(tmp_path: pathlib.Path) -> None:
     install(tmp_path, strict=True)
     (entry,) = document(tmp_path)["hooks"]["PreToolUse"]
-    assert entry["matcher"] == "Agent|Task|SendMessage|Edit|Write|NotebookEdit"
+    assert entry["matcher"] == "Agent|Task|SendMessage|SubagentHandback|Edit|Write|NotebookEdit"
     assert " hook --strict ||" in entry["hooks"][0]["command"]
     install(tmp_path)
     (entry,) = document(tmp_path)["hooks"]["PreToolUse"]
-    assert entry["matcher"] == "Agent|Task|SendMessage"
+    assert entry["matcher"] == "Agent|Task|SendMessage|SubagentHandback"
 
 
 def test_a_second_run_changes_nothing(tmp_path: pathlib.Path) -> None:
@@ -312,6 +312,7 @@ class _Cut(BaseException):
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(files={DEVELOPER: b"mine"}, calls=[{"force": True}], cut=0, removals=2)
 @given(files=PROJECTS, calls=CALLS, cut=st.one_of(st.none(), st.integers(0, 12)), removals=st.integers(0, 8))
 def test_a_project_is_as_it_was_after_uninstall_also_where_calls_were_cut(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], calls: list[dict[str, Any]], cut: int | None,
