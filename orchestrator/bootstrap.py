@@ -390,6 +390,38 @@ def open_service(
     return web_run_service.Service(Pool(opened), session_on, tell, lacking)
 
 
+def open_autopilot(
+    service: web_run_service.Service, request: Any, *, database: str | None = None,
+    environment: Mapping[str, str] | None = None, tell: Callable[[Exception], None],
+) -> Any:
+    """What drives the sessions that are begun through a server.
+
+    Args:
+        service: what else the server does, on the same database.
+        request: how each is driven, as `driving.requests.Drive`; its session is left out.
+        tell: takes faults that concern no call.
+
+    Raises:
+        UsageError, InvalidInput, Refused: as `driving.crew.crew`, and a limit that is none.
+    """
+    from orchestrator.app.driving import autopilot, crew, drive, preflight, trees
+    from orchestrator.app.kernel import attached
+
+    variables = os.environ if environment is None else environment
+    made = crew.crew(request.executor, request.role, variables)
+    drive.dollars(request.max_cost)
+    with service.pool.lent() as context:
+        path = context.path
+    root = str(attached.project_root(path))
+    bad = [each for each in preflight.checks(made, root, request.isolation or trees.usual(root)) if not each.ok]
+    lacking = " ".join(f"{each.name}: {each.message} {each.suggestion}".strip() for each in bad) or None
+
+    def opened() -> Context:
+        return open_context(database or path, write=True, door="serve", environment=variables, stays=True)
+
+    return autopilot.Autopilot(service.pool, opened, request, tell, lacking)
+
+
 def _lacking(executors: Callable[..., Any], flags: run_session.Flags, variables: Mapping[str, str]) -> str | None:
     """Why no new task could be executed, with what helps; None where one could."""
     from orchestrator.core.running import advice, production, providers

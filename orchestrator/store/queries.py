@@ -88,7 +88,19 @@ PENDING_CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHER
 START = "SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn AND seq = :seq"
 START_OF_TURN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session
     AND group_id = :group AND turn = :turn AND ended_seq IS NULL"""
+NEWEST_STEP = "SELECT max(seq) FROM audit_events WHERE session_id = :session"
+SERVED_SESSIONS = """SELECT s.id, (SELECT max(seq) FROM audit_events WHERE session_id = s.id)
+    FROM sessions s INDEXED BY ix_sessions_open JOIN audit_events b ON b.session_id = s.id AND b.seq = 1
+    WHERE s.status <> 'ended' AND s.kind <> 'chat'
+    AND (b.channel = :channel OR json_extract(b.input, '$.via') IS NOT NULL) ORDER BY s.id"""
+"""The open orchestrations that were begun through a server, each with its newest step. Whoever proves to be a person
+there speaks through another channel."""
 MEASURED = "SELECT json_extract(input, '$.measured') FROM audit_events WHERE session_id = :session AND seq = :seq"
+SEEN_REPORTS = """SELECT r.id, r.group_id, r.role, r.response_status, json_extract(e.input, '$.measured') AS measured
+    FROM agent_reports r JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.seq
+    WHERE r.session_id = :session AND json_extract(e.input, '$.measured') IS NOT NULL
+    ORDER BY r.seq DESC LIMIT :limit"""
+"""The newest reports of which a driver has measured anything."""
 NEWEST_START = """SELECT ended_seq, outcome, due_at, reason, worker FROM starts INDEXED BY sqlite_autoindex_starts_1
     WHERE session_id = :session AND group_id = :group AND turn = :turn ORDER BY seq DESC LIMIT 1"""
 LIMITED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session

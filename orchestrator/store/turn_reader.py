@@ -56,6 +56,9 @@ _BROKEN_OFF = """SELECT r.executor, (SELECT json_extract(l.value, '$.text') FROM
     WHERE r.session_id = :session AND r.group_id IS :group AND r.turn = :turn AND r.state = 'limited'
     AND e.session_id = r.session_id AND e.seq = r.state_seq AND e.kind = 'turn' AND e.subject = r.id
     ORDER BY r.created_seq DESC LIMIT 1"""
+COSTS = """SELECT group_id, total(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
+    WHERE session_id = :session GROUP BY group_id"""
+"""What the turns of each group of a session have cost; null is the session as a whole."""
 _NEWEST = "SELECT id, session_id FROM turn_runs ORDER BY id DESC LIMIT 1"
 
 

@@ -48,11 +48,11 @@ class WebHouse(House):
         finally:
             context.connection.close()
 
-    def serve(self, *steps: Mapping[str, Any], port: int = 0) -> None:
+    def serve(self, *steps: Mapping[str, Any], port: int = 0, flags: Sequence[str] = ()) -> None:
         """Start the server; with steps, they are what it executes from now on."""
         if steps:
             self._executor = self.scripted(*steps)
-        argv = self.argv("serve", "--port", str(port), "--json", executor=self._executor, place=())
+        argv = self.argv("serve", "--port", str(port), "--json", *flags, executor=self._executor, place=())
         with (self.base / "serve.err").open("ab") as errors:
             self.server = subprocess.Popen(
                 argv, env=self.environment(), cwd=self.base, stdout=subprocess.PIPE, stderr=errors

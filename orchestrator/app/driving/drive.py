@@ -23,14 +23,14 @@ from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, attached, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import limits
-from orchestrator.app.session import status
+from orchestrator.app.session import sessions, status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import names, refs
 from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, Refused, UsageError
-from orchestrator.runner import owners, repository
+from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, EnvironmentProblem, Refused, UsageError
+from orchestrator.runner import driver_locks, owners, repository
 from orchestrator.store import constants, turn_reader
 
 GO_ON, START_NONE, CANCEL = 0, 1, 2
@@ -44,6 +44,10 @@ _EXITS = {ACCEPTED: EXIT_OK, ENDED: EXIT_NEGATIVE, STALLED: EXIT_NEGATIVE}
 Key = tuple[str | None, int]
 
 
+class DrivenElsewhere(EnvironmentProblem):
+    """Another process drives the session."""
+
+
 class Watcher(NamedTuple):
     """Who watches a driver.
 
@@ -54,8 +58,13 @@ class Watcher(NamedTuple):
     wants: Callable[[], int] = lambda: GO_ON
 
 
-def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Answer:  # noqa: B008 - it is fixed
+def drive(
+    context: Context, request: Drive, watcher: Watcher = Watcher(), *, alone: bool = False  # noqa: B008 - it is fixed
+) -> Answer:
     """Run a session until it has ended, awaits a person, or a budget is used up.
+
+    Args:
+        alone: beside no other driver, as a server's.
 
     Returns:
         How it ended, as `answers.driving.Driven`; `exit_code` 0 ACCEPT, 2 waiting for a person, a budget is used up or
@@ -63,7 +72,8 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
 
     Raises:
         UsageError: USAGE, AMBIGUOUS_SESSION. InvalidInput: as `crew.crew`. Refused: UNKNOWN_SESSION, ALREADY_EXISTS.
-        EnvironmentProblem: PREFLIGHT_FAILED, EXECUTOR_UNAVAILABLE, and others of the store.
+        EnvironmentProblem: BUSY, a server drives the session, or with `alone` anybody; PREFLIGHT_FAILED,
+            EXECUTOR_UNAVAILABLE, and others of the store.
     """
     if context.path == constants.IN_MEMORY:
         raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
@@ -76,11 +86,15 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
         return preflight.answer(found)
     preflight.require(found)
     session = _session(context, request)
-    driver = Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher)
-    if isolation == trees.NONE:
-        return driver.run()
-    with repository.held(root, session, shared=True):
-        return driver.run()
+    with driver_locks.held(context.path, session, alone=alone) as free:
+        if not free:
+            what = f"Session {session} is driven by {'another process' if alone else 'a server'}."
+            raise DrivenElsewhere("BUSY", what, suggest("status", session_id=session, watch=True))
+        driver = Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher)
+        if isolation == trees.NONE:
+            return driver.run()
+        with repository.held(root, session, shared=True):
+            return driver.run()
 
 
 def _clean(context: Context, session: str, root: str) -> Answer:
@@ -97,7 +111,7 @@ def _session(context: Context, request: Drive) -> str:
         return _open_session(context, request)
     if not request.goal.strip():
         raise UsageError("USAGE", "goal is blank.", "Say what the team should achieve: --goal TEXT", _named="goal")
-    id = request.session_id or _free_id(context)
+    id = request.session_id or sessions.free_id(context)
     operations.call(context, "session create", id=id, goal=request.goal)
     return id
 
@@ -108,13 +122,6 @@ def _open_session(context: Context, request: Drive) -> str:
         what = f"Session {session} is a chat, which is driven by its messages."
         raise Refused("NOT_PERMITTED", what, suggest("session list"))
     return session
-
-
-def _free_id(context: Context) -> str:
-    number = 1
-    while context.reader.session(f"S{number}") is not None:
-        number += 1
-    return f"S{number}"
 
 
 class Driver:
@@ -136,7 +143,7 @@ class Driver:
         self._alone: set[Key] = set()
         self._limits: dict[str, tuple[float, int]] = {}
         self._waited_for: set[str] = set()
-        self._most = _dollars(request.max_cost)
+        self._most = dollars(request.max_cost)
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
         self._steps = self._rounds = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
@@ -412,7 +419,7 @@ class Driver:
             self._news.put((start["group_id"], start["turn"]))
 
 
-def _dollars(text: str | None) -> int | None:
+def dollars(text: str | None) -> int | None:
     """An amount in millionths of a dollar.
 
     Raises:

@@ -69,6 +69,14 @@ def _told(context: Context, session_id: str, disabled: tuple[str, ...]) -> Answe
     return {"workflow": pinned.to_json(), **({"warnings": warnings} if warnings else {})}
 
 
+def free_id(context: Context) -> str:
+    """An id that no session has: S1, S2, ..."""
+    number = 1
+    while context.reader.session(f"S{number}") is not None:
+        number += 1
+    return f"S{number}"
+
+
 _Change = PauseSession | ResumeSession | SetTestingMode | UpgradeWorkflow
 
 

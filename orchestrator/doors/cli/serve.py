@@ -8,15 +8,18 @@ from importlib import util
 from typing import Any
 
 from orchestrator import resources
-from orchestrator.app.kernel import operations
+from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import catalogue, output
-from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
+from orchestrator.doors.cli import catalogue, options, output
+from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, flag, option
 from orchestrator.doors.cli.repl import flags
 from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
 
 PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
+_DRIVING = ("role", "isolation", "parallel", "turn_timeout", "max_cost")
+"""What `--drive` takes besides, as `drive` does."""
 _LARGEST_PORT = 65535
 BEYOND = (
     "Listening beyond loopback: every request needs the token of --token-file or a person's own token, and the"
@@ -25,6 +28,9 @@ BEYOND = (
 """What is said of a server that others than this machine can reach."""
 LACKING = "No executor is ready, so every task will fail."
 """What is said first where there is no executor; why, and what helps, follows."""
+
+UNDRIVEN = "No session can be driven yet."
+"""The same of sessions."""
 
 
 def _serve(given: Given) -> Result:
@@ -64,7 +70,26 @@ def _settings(door: Any, given: Given) -> Any:
             "database": given.db,
             **{_KEYS.get(name, name): wanted.get(name) for name in _EXECUTING},
         },
+        drive=_driven(wanted),
     )
+
+
+def _driven(wanted: dict[str, Any]) -> Drive | None:
+    """How sessions are driven; None without `--drive`.
+
+    Raises:
+        UsageError: USAGE, something is said of driving without it.
+    """
+    given = {name: wanted[name] for name in _DRIVING if wanted.get(name)}
+    if not wanted.get("drive"):
+        if given:
+            spelt = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+            raise UsageError("USAGE", f"{spelt} needs --drive.", "Add --drive")
+        return None
+    executor, provider, model = (wanted.get(name) for name in ("executor", "provider", "model"))
+    named = executor or (f"{provider}:{model}" if provider and model else provider)
+    bound = arguments.bind("drive", given)
+    return Drive(executor=named, **bound)
 
 
 _KEYS = {"executor_timeout": "executor_timeout_ms", "progress_timeout": "progress_timeout_ms"}
@@ -109,7 +134,8 @@ class _Teller:
 
     def _warnings(self, listening: Any) -> list[str]:
         lacking = [f"{LACKING} {listening.lacking}"] if listening.lacking else []
-        return [*([] if listening.local else [BEYOND]), *lacking, *self._given]
+        undriven = [f"{UNDRIVEN} {listening.undriven}"] if listening.undriven else []
+        return [*([] if listening.local else [BEYOND]), *lacking, *undriven, *self._given]
 
     def _lines(self, listening: Any, link: str | None) -> list[str]:
         if self._again:
@@ -156,6 +182,8 @@ COMMANDS = {
                 metavar="FILE",
             ),
             *(each for each in flags.FLAGS if each.name in _EXECUTING),
+            flag("drive", "Run the sessions that are begun here by themselves, as `drive` does."),
+            *(each for each in options.of_operation(Drive).parameters if each.name in _DRIVING),
         ),
         None,
         _serve,

@@ -12,12 +12,15 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.session import sessions
+from orchestrator.core import names
 from orchestrator.doors.web import cancelling, pages
 from orchestrator.doors.web.callers import Fields, Serving, Writing
 from orchestrator.doors.web.failures import log, told
 from orchestrator.doors.web.once import Once
 from orchestrator.doors.web.rendering import segment
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import OrchestratorError, UsageError
 
 router = APIRouter(include_in_schema=False)
 
@@ -115,6 +118,24 @@ async def cancel(request: Request, id: str, fields: Fields, serving: Serving, ca
         return answer
     await cancelling.until_ended(serving, id)
     return await run_in_threadpool(_tried, fields, settled, page)
+
+
+@router.post("/sessions")
+def begin_session(request: Request, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Begin a session with a goal."""
+
+    def act() -> str:
+        goal = fields.get("goal", "")
+        if not names.said(goal):
+            raise UsageError("USAGE", "A session needs a goal.", "Say what the team should achieve")
+        with serving.called(caller) as context:
+            context.credential = caller.credential
+            id = sessions.free_id(context)
+            bound = arguments.bind("session create", {"id": id, "goal": goal, "by": caller.person})
+            operations.call(context, "session create", **bound)
+        return f"/sessions/{segment(id)}"
+
+    return _tried(fields, _once(request, fields, act), lambda **more: pages.sessions_page(request, **more))
 
 
 @router.post("/projects")

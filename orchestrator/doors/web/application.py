@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from orchestrator.app.driving.autopilot import Autopilot
 from orchestrator.app.running.web_run_service import Service
 from orchestrator.doors.web import acts, api_reading, assets, declared, entering, events, failures, pages
 from orchestrator.doors.web.access import Access
@@ -39,7 +40,10 @@ HEADERS = {
 """What every answer says; the pages need no other source than this server, and no inline script or style."""
 
 
-def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: float = 10.0) -> FastAPI:
+def create(
+    service: Service, access: Access, *, hosts: Sequence[str], grace_s: float = 10.0,
+    autopilot: Autopilot | None = None,
+) -> FastAPI:
     """Build the application.
 
     Args:
@@ -47,7 +51,8 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
         access: who is let in.
         hosts: the names by which the server may be called, without ports; others are refused, so that no site can
             lead a browser here under a name of its own.
-        grace_s: seconds that what is executed has to end, when the server stops.
+        grace_s: seconds that runs have to end, when the server stops.
+        autopilot: drives sessions that are begun here; their turns have all the time that they take.
     """
 
     @contextlib.asynccontextmanager
@@ -55,11 +60,17 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
         app.state.pulse = events.Pulse(service.pool)
         looking = asyncio.create_task(app.state.pulse.run())
         service.loop.start()
+        if autopilot is not None:
+            autopilot.start()
         try:
             yield
         finally:
             looking.cancel()
+            if autopilot is not None:
+                autopilot.leave()
             await asyncio.to_thread(service.loop.stop, grace_s)
+            if autopilot is not None:
+                await asyncio.to_thread(autopilot.stop)
             service.pool.close()
 
     app = _Application(
@@ -67,7 +78,7 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
         title="orchestrator", summary="Runs, sessions and questions of one database.", version="1", lifespan=life,
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
-    app.state.service, app.state.access, app.state.once = service, access, Once()
+    app.state.service, app.state.access, app.state.once, app.state.autopilot = service, access, Once(), autopilot
     for part in (declared, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
     app.state.handle = failures.install(app, pages.failure)

@@ -16,13 +16,13 @@ from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
 from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import callers, rendering
+from orchestrator.doors.web import callers, rendering, working
 from orchestrator.doors.web.callers import Reading
 from orchestrator.doors.web.rendering import Look, looking
 
 router = APIRouter(include_in_schema=False)
 
-TYPED = ("reply", "note", "content", "project_path", "alias")
+TYPED = ("reply", "note", "content", "project_path", "alias", "goal")
 """Fields of forms that hold what a person typed."""
 DECISIONS, STEPS, SESSIONS, CHATS = 12, 25, 30, 30
 """How many of each are on a page."""
@@ -90,9 +90,17 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
 @router.get("/sessions")
 def list_sessions(request: Request, caller: Reading, all: bool = False, since: Page = None) -> Response:
     """Sessions, open ones alone or all."""
+    return sessions_page(request, all=all, since=since)
+
+
+def sessions_page(
+    request: Request, status: int = 200, *, all: bool = False, since: str | None = None, **more: Any
+) -> Response:
+    """The page of sessions, with a place to begin one; `more` as for a question."""
     with looking(request) as look:
         found = look.ask("session list", all=all, limit=SESSIONS, since=since)
-        return look.page("sessions.html", title="Sessions", found=found, all=all)
+        drives = request.app.state.autopilot is not None
+        return look.page("sessions.html", status, title="Sessions", found=found, all=all, drives=drives, **more)
 
 
 @router.get("/sessions/{session}")
@@ -110,6 +118,7 @@ def show_session(request: Request, session: str, caller: Reading, until: Step = 
             "blockers": look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
             "decisions": look.ask("audit decisions", limit=DECISIONS, **named)["decisions"],
             "picture": _picture(look, session, empty=not is_chat),
+            "work": working.of_session(look, request.app.state.autopilot, found),
         }
         if is_chat:
             return look.page("chat.html", **data, **_chat(look, session))

@@ -37,10 +37,10 @@ _FOLDER = pathlib.Path(__file__).resolve().parent / "templates"
 _KANA = re.compile("[\u3040-\u30ff]")
 _TONES = {
     "good": "completed complete accept accepted met approved merged yes ok",
-    "work": "running active in_progress",
+    "work": "running active in_progress reserved driving limited resting elsewhere",
     "here": "person_awaited awaiting_response paused review clarification budget reply confirmation continuation",
-    "bad": "incomplete overdue warning soft reject rejected aborted",
-    "stop": "stalled error failed hard blocked unmet refusal",
+    "bad": "incomplete overdue warning soft reject rejected aborted stopping",
+    "stop": "stalled error failed lost hard blocked unmet refusal",
 }
 _TONE_OF = {word: tone for tone, words in _TONES.items() for word in words.split()}
 

@@ -31,7 +31,8 @@ class Settings(NamedTuple):
     names: further names by which it is called.
     token: the scripts'; a fresh one where left out. Beyond loopback it has to be given.
     grace_s: seconds that runs under way have to end, when it stops.
-    flags: what `bootstrap.open_service` takes.
+    flags: what `bootstrap.open_service` takes. drive: how sessions that are begun here are driven, as
+    `driving.requests.Drive`; None where nobody drives them.
     """
 
     host: str = "127.0.0.1"
@@ -40,6 +41,7 @@ class Settings(NamedTuple):
     token: str | None = None
     grace_s: float = 10.0
     flags: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    drive: Any = None
 
 
 class Listening(NamedTuple):
@@ -47,7 +49,8 @@ class Listening(NamedTuple):
 
     url: its address. link: the code of the one-time link; None where no person's terminal shows it. token: the scripts'
     token, where it was made for this server. db: the path of its database. local: whether it listens on loopback alone.
-    lacking: why no task can be executed as things stand, and what helps; None where one can.
+    lacking: why no task can be executed as things stand, and what helps; None where one can. undriven: the same of
+    sessions.
     """
 
     url: str
@@ -56,6 +59,7 @@ class Listening(NamedTuple):
     db: str
     local: bool
     lacking: str | None
+    undriven: str | None = None
 
 
 def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
@@ -76,12 +80,13 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
         raise UsageError("USAGE", f"A token needs at least {MIN_TOKEN} characters.", "Use a longer one")
     token = settings.token or new_token()
     service = bootstrap.open_service(tell=failures.log, **settings.flags)
+    autopilot = _autopilot(service, settings)
     with service.pool.lent() as context:
         path, shown_here = context.path, verification.shows_link(context)
     listening = _bind(settings.host, settings.port)
     access = Access(token, reading=local, links=shown_here, port=listening.getsockname()[1])
     hosts = (*LOOPBACK, settings.host.lower(), socket.gethostname().lower(), *settings.names)
-    app = application.create(service, access, hosts=hosts, grace_s=settings.grace_s)
+    app = application.create(service, access, hosts=hosts, grace_s=settings.grace_s, autopilot=autopilot)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=CLOSING_S, lifespan="on",
@@ -90,7 +95,8 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     shown = token if settings.token is None else None
 
     def link() -> None:
-        tell(Listening(server.url, access.new_link(), shown, path, local, service.lacking))
+        undriven = autopilot.lacking if autopilot is not None else None
+        tell(Listening(server.url, access.new_link(), shown, path, local, service.lacking, undriven))
 
     app.state.link_used = link if shown_here else _nothing
     server.listening = link
@@ -98,6 +104,14 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
         server.run([listening])
     if server.force_exit:
         raise KeyboardInterrupt
+
+
+def _autopilot(service: Any, settings: Settings) -> Any:
+    """What drives the sessions that are begun here; None where that was not asked for."""
+    if settings.drive is None:
+        return None
+    database = settings.flags.get("database")
+    return bootstrap.open_autopilot(service, settings.drive, database=database, tell=failures.log)
 
 
 def _nothing() -> None:
@@ -134,6 +148,8 @@ class _Server(uvicorn.Server):
         else:
             self.force_exit = True
             state.service.loop.hurry()
+        if state.autopilot is not None:
+            (state.autopilot.hurry if self.force_exit else state.autopilot.leave)()
         if (pulse := getattr(state, "pulse", None)) is not None:
             pulse.stop()
 

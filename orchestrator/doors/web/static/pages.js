@@ -106,6 +106,8 @@
       soon();
     });
   }
+  // Signs of life are no events; where agents are shown at work, the page is looked at again now and then.
+  setInterval(() => { if (!document.hidden && document.querySelector("[data-ticks]")) soon(); }, 10000);
   const disconnect = () => { if (stream) { stream.close(); stream = null; lost = true; } };
 
   // A page that nobody sees holds no connection: browsers have few for each server.

@@ -1,0 +1,46 @@
+"""What a session's page says of those at work: the driver, each agent, what it cost, and what was seen of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.audit import at_work
+from orchestrator.app.driving import autopilot
+from orchestrator.app.driving.autopilot import Autopilot, Standing
+from orchestrator.doors.web import failures
+from orchestrator.doors.web.rendering import Look
+
+_SAID = {
+    autopilot.DRIVING: "This server drives the session.",
+    autopilot.STOPPING: "The server stops: what runs may finish, no further turn is started.",
+    autopilot.ELSEWHERE: "Another process drives the session.",
+    autopilot.FAILED: "The session cannot be driven for now; this server tries again by itself.",
+}
+
+
+def of_session(look: Look, autopilot: Autopilot | None, found: dict[str, Any]) -> dict[str, Any]:
+    """The part of a page on a session that `status` has answered."""
+    session = found["session"]["id"]
+    used = look.ask("audit stats", session_id=session)["stats"]["driven"]
+    return {
+        "driver": _driver(autopilot.standing(session) if autopilot is not None else None, found),
+        "turns": at_work.turns(look.context, session, found["spawns"]),
+        "used": used if used["runs"] else None,
+        "seen": at_work.seen(look.context, session),
+    }
+
+
+def _driver(standing: Standing | None, found: dict[str, Any]) -> dict[str, Any] | None:
+    """How it is with the driver, in words; None where none is this server's."""
+    if standing is None or found["state"] == "ended":
+        return None
+    if standing.fault is not None:
+        reason = failures.told(standing.fault)[2]
+    else:
+        reason = failures.said(standing.reason)
+    words = _SAID.get(standing.state)
+    if words is None:
+        words = "A person is awaited; the session goes on by itself after the answer." if found["questions"] else (
+            "The driver rests until something happens in the session."
+        )
+    return {"state": standing.state, "since": standing.since, "said": words, "reason": reason}
