@@ -23,7 +23,8 @@ LATE = frozenset("""
     app.answers
     app.engine.measured app.reports.gated_reports
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
-    app.audit.replayed app.audit.telling app.demo app.driving.demonstration app.driving.trees app.engine.state_changes
+    app.audit.replayed app.audit.telling app.demo app.driving.autopilot app.driving.crew
+    app.driving.demonstration app.driving.drive app.driving.preflight app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler
     app.engine.task_blocks
     app.kernel.agent_checks app.kernel.attached

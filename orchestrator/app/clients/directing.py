@@ -13,6 +13,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.kernel.requests import GROUP, REPORT_PART, REQUEST, STEP, Request, flag, option
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import open_work
+from orchestrator.app.verdict import gates
 from orchestrator.core import handoff
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
@@ -159,10 +160,13 @@ def report(context: Context, start: Row, given: Answer, message: str | None = No
         what = f"message holds the whole report, so {', '.join(twice)} cannot be given beside it."
         raise UsageError("USAGE", what, "Give one of them")
     rest.pop("session_id", None)
+    runs = rest.pop("run_commands", False)
+    prove = last_messages.gated(context, start, gates.where(context, start)) if runs else None
     try:
-        return last_messages.report(context, start, message, **rest)
+        return last_messages.report(context, start, message, prove, **rest)
     except OrchestratorError as problem:
-        if problem.code in last_messages.FAULTS and last_messages.is_open(context, start):
+        can_fix = problem.code in (*last_messages.FAULTS, *last_messages.SEEN)
+        if can_fix and last_messages.is_open(context, start):
             problem.data["send_back"] = last_messages.form(context, start, problem)
         raise
 

@@ -113,7 +113,8 @@ class Caller:
         Raises:
             OrchestratorError: INTERRUPTED.
         """
-        ended = bootstrap.run_command(argv, cancelled=self.leaving.is_set, **settings)
+        given = settings.pop("cancelled", None) or (lambda: False)
+        ended = bootstrap.run_command(argv, cancelled=lambda: self.leaving.is_set() or given(), **settings)
         if self.leaving.is_set():
             raise OrchestratorError("INTERRUPTED", "Interrupted; nothing was recorded.", "Repeat the call")
         return ended

@@ -125,6 +125,7 @@ TOOLS: dict[str, Tool] = {
                 "testing_mode": "Repeat or tighten the session's testing mode.",
                 "interrupt": "Project manager: supersede another role's open turn.",
                 "dry_run": "Show the decision without recording anything.",
+                "run_commands": "Run the commands that are due at this status first; a failing one refuses it.",
                 **_SESSION,
                 **_REQUEST,
             },

@@ -179,6 +179,18 @@ def test_a_message_without_a_report_says_what_to_send_back(planned: Main) -> Non
     assert planned.do("route", message=message("READY_FOR_QA"))["next_agent"] == "qa_expert"
 
 
+def test_a_gate_that_fails_says_what_to_send_back(main: Main, path: pathlib.Path) -> None:
+    with Orchestrator.open(path) as o:
+        o.criterion_add("C1", text="it builds", session_id="S1", command=("false",), at_status=("READY_FOR_QA",))
+    main.start()
+    main.do("route", message=message("PLANNING_COMPLETE", plan=PLAN))
+    main.start("A")
+    found = main.refused("route", message=message("READY_FOR_QA"), run_commands=True)
+    assert (found["code"], "C1" in found["send_back"]) == ("GATE_FAILED", True)
+    assert main.refused("route", status="READY_FOR_QA", run_commands=True)["code"] == "GATE_FAILED"
+    assert main.do("route", status="READY_FOR_QA")["next_agent"] == "qa_expert"
+
+
 def test_a_report_sent_again_answers_the_same(planned: Main) -> None:
     turn = planned.start("A")["handoff"]["turn"]
     first = planned.do("route", message=message("READY_FOR_QA"), request_id="r1")

@@ -255,7 +255,7 @@ def test_a_page_that_is_not_there_says_so_in_text(web: Web, path: str, status: i
 
 
 def test_a_page_that_takes_no_form_says_so(web: Web) -> None:
-    assert web.post("/sessions").status == 405
+    assert web.post("/sessions/S1").status == 405
 
 
 def test_a_form_that_is_too_large_is_refused(web: Web) -> None:
