@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.app.engine import overview, resuming, state_changes
+from orchestrator.app.engine import overview, state_changes
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import exactjson, handoff, sha256
@@ -160,7 +160,7 @@ def _answer(work: Work, version: Version, record: Record, part: int) -> Answer:
     if record.reason:
         answer["reason"] = record.reason
     if record.resume:
-        answer["resume"] = resuming.of_step(work.reader, session, record.resume)
+        answer["resume"] = overview.resume_point_of(work.reader, session, record.resume)
     return answer
 
 

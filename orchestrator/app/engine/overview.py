@@ -11,6 +11,7 @@ from orchestrator.app.kernel.context import Work
 from orchestrator.core import completion, handoff
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import MANAGER, Path
+from orchestrator.core.suggestions import suggest
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
@@ -175,3 +176,27 @@ def _unmet(reader: Reader, session: str, kind: str, entry: dict[str, Any]) -> li
         for part in parts
         if not part["met"] and (not stopped or part["part"] == "unblocked")
     ]
+
+
+def resume_point(reader: Reader, session: str, group: str | None) -> dict[str, Any] | None:
+    """The resume point of a group (None: of the session), of the newest partial report; None where there is none."""
+    row = queries.row(reader, queries.RESUME_POINT, session=session, group=group)
+    return _resume_shape(row) if row else None
+
+
+def resume_point_of(reader: Reader, session: str, seq: int) -> dict[str, Any] | None:
+    """The resume point that one report gave."""
+    row = queries.row(reader, queries.RESUME_POINT_OF, session=session, seq=seq)
+    return _resume_shape(row) if row else None
+
+
+def _resume_shape(row: Row) -> dict[str, Any]:
+    """A resume point as it is answered; `phase` is the one to begin with, counted from 1."""
+    done = row["phases_completed"]
+    names = ("stage", "phases_completed", "phases_total", "handoff_path")
+    return {"seq": row["seq"], **{name: row[name] for name in names}, "phase": None if done is None else done + 1}
+
+
+def resume_command(session: str) -> str:
+    """The call by which a paused session goes on."""
+    return suggest("session resume", id=session, by="project_manager", reason="TEXT")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import decision_views, resuming
+from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
@@ -123,7 +123,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         filled["tasks"] = _tasks(context, session["id"], document["tasks"])
         filled["task_command"] = handoffs.task_command(session["id"], document["agent_id"])
     if "resume" in document:
-        filled["resume"] = resuming.of_step(context.reader, session["id"], document["resume"])
+        filled["resume"] = overview.resume_point_of(context.reader, session["id"], document["resume"])
     if imported := _imported(context, session["id"], group_id, role):
         filled["imported"] = imported
     if "groups" in document:

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.engine import decision_views as decided
-from orchestrator.app.engine import resuming
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
@@ -106,7 +106,7 @@ def overdue(session: Row, row: Row, now: str) -> bool:
 
 def resume_point(context: Context, session_id: str, group: str | None) -> dict[str, Any]:
     """Where the agent of a turn goes on, as keys of its entry; each None where it begins from the start."""
-    point = resuming.newest(context.reader, session_id, group)
+    point = overview.resume_point(context.reader, session_id, group)
     if point is None:
         return dict.fromkeys(("stage", "from_phase", "phases_completed", "phases_total", "handoff_path"))
     kept = ("stage", "phases_completed", "phases_total", "handoff_path")

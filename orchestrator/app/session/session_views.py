@@ -5,7 +5,7 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
-from orchestrator.app.engine import overview, resuming
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful
@@ -102,7 +102,7 @@ def group(context: Context, *, id: str, session_id: str, at_seq: int | None = No
             "counters": views.counters(row),
             "blockers": queries.rows(reader, queries.BLOCKERS, **key),
             "questions": queries.rows(reader, queries.QUESTIONS, **key),
-            "resume_point": resuming.newest(reader, session_id, id),
+            "resume_point": overview.resume_point(reader, session_id, id),
             "depends_on": views.depends_on(reader, session_id, id),
             "path": parts,
             "path_valid": bool(path_row.get("valid")),

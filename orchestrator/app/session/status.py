@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app.engine import overview, resuming
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful, open_work
@@ -223,7 +223,7 @@ def _next(seen: Snapshot, answer: Answer) -> list[str]:
     commands: list[str] = [suggest("inbox", session_id=session)] if seen.questions else []
     commands += seen.queued
     if answer["state"] == PAUSED and not any(question["group_id"] is None for question in seen.questions):
-        commands.append(resuming.command(session))
+        commands.append(overview.resume_command(session))
     commands += [each["help"] for each in answer.get("pending_approval", ())]
     if answer["validate"]:
         commands.append(answer["validate"]["command"])

@@ -6,7 +6,7 @@ Source: seed 003, Recommendations 2 (skill postflight updates).
 from __future__ import annotations
 
 from orchestrator import errors
-from orchestrator.app.engine import resuming
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
@@ -123,7 +123,7 @@ def _stuck(
 def _resume(context: Context, session: Row, turns: list[Answer]) -> list[Answer]:
     """The open turns in their order; of a session that is paused, its resumption."""
     if session["status"] == "paused":
-        return [_of_nobody(None, resuming.command(session["id"]))]
+        return [_of_nobody(None, overview.resume_command(session["id"]))]
     return _queued(context, session) + [
         {**each, "command": None if open_work.is_under_way(each) else each.get("redispatch", each["handoff"])}
         for each in turns
