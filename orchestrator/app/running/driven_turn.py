@@ -27,7 +27,7 @@ from orchestrator.app.running import (
     turn_runs,
 )
 from orchestrator.core import masking
-from orchestrator.core.running import config, pools, turn_verdict
+from orchestrator.core.running import config, locks, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
@@ -83,7 +83,7 @@ class TurnOrder(NamedTuple):
     root: str
     model: str | None = None
     limits: process.Limits = LIMITS
-    capacity: int = pools.CAPACITIES[pools.EXECUTOR]
+    capacity: int = locks.CAPACITIES[locks.EXECUTOR]
     patience_s: float = PATIENCE_S
     compress: bool = True
     conversation: str | None = None

@@ -19,9 +19,8 @@ from orchestrator.app.running import requested_files, run_repository
 from orchestrator.app.running.run_queue import end
 from orchestrator.core import task_types
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, locks, pools, states
-from orchestrator.core.running.locks import Lock, Table
-from orchestrator.core.running.pools import Pool
+from orchestrator.core.running import codes, locks, states
+from orchestrator.core.running.locks import Lock, Pool, Table
 from orchestrator.errors import Refused
 from orchestrator.runner import owners
 from orchestrator.store import run_reader, turn_reader
@@ -86,7 +85,7 @@ def refuse_full(work: Work, id: str, capacity: int, *, writes: bool) -> None:
     here = [each.id for each in running if each.session_id == work.step.chain]
     there = [each.id for each in running if each.session_id != work.step.chain]
     busy = (*here, *(work.elsewhere("running", there) or ()))
-    pools.ask(Pool(pools.EXECUTOR, capacity, busy), id, writes=writes, wait=False)
+    locks.ask(Pool(locks.EXECUTOR, capacity, busy), id, writes=writes, wait=False)
 
 
 def refuse_locked(work: Work, id: str, wanted: Sequence[tuple[str, str]]) -> None:
@@ -153,11 +152,11 @@ def conflict(context: Context, run: Starting, capacity: int) -> str | None:
     if run.id in running:
         # Another process was faster; the start itself says so.
         return None
-    places = Pool(pools.EXECUTOR, capacity, running)
+    places = Pool(locks.EXECUTOR, capacity, running)
     for each in (*_before(context, run), run):
         table = locks.request(table, each.id, dict(wants(context, each)))
         if not locks.waits(table, each.id):
-            places = pools.ask(places, each.id)
+            places = locks.ask(places, each.id)
     if locks.waits(table, run.id):
         return "E401"
     return None if run.id in places.active else "E404"

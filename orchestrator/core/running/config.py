@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from orchestrator.core import names, project_settings, strictjson
-from orchestrator.core.running import pools, tests_exist
+from orchestrator.core.running import locks, tests_exist
 from orchestrator.core.running.tests_exist import Detection
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
@@ -73,7 +73,7 @@ class Settings(NamedTuple):
 RANGES: Mapping[str, Mapping[str, tuple[int, int] | None]] = {
     "task_limits": {"files": (1, 20), "tests": (1, 50), "seconds": (30, 900)},
     "parallel_limits": {
-        "subagents": (1, pools.CAPACITIES[pools.SUBAGENT]), "executors": (1, pools.CAPACITIES[pools.EXECUTOR]),
+        "subagents": (1, locks.CAPACITIES[locks.SUBAGENT]), "executors": (1, locks.CAPACITIES[locks.EXECUTOR]),
     },
     "timeouts": {"deadlock_timeout_seconds": (30, 300), "operation_timeout_seconds": (10, 600)},
     "evidence_settings": {"retention_days": (1, 365), "compression_enabled": None},

@@ -54,25 +54,7 @@ class Codex:
         if not state.available:
             return failures.unavailable(task, state)
         argv = self.argv(task)
-        wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
-        if wrong is not None:
-            return failures.failed(task, "PROMPT_INVALID", wrong)
-        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME]) | dict(task.variables)
-        secrets = (*task.secrets, *program_variables.secrets(variables).values())
-        ended = process.supervise(
-            argv,
-            folder=task.project,
-            variables=variables,
-            # A whole line is an event; one that quotes a question asks nobody.
-            limits=task.limits._replace(finished_prompt_ms=task.limits.executor_timeout_ms),
-            raw=task.raw,
-            secrets=secrets,
-            watch=watch,
-            cancelled=cancelled,
-            tag=task.tag,
-            text=task.prompt,
-        )
-        return failures.cleaned(service_errors.explained(read(task, ended), NAME, self._variables), secrets)
+        return command.of_provider(NAME, argv, task, self._variables, lambda ended: read(task, ended), watch, cancelled)
 
     def argv(self, task: port.ExecutorTask) -> list[str]:
         """The program and its arguments; the prompt is none of them."""

@@ -9,13 +9,14 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.running import program_variables
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import claude_stream, failures, own_result, reading
+from orchestrator.runner.executors import claude_stream, failures, own_result, reading, service_errors
 
 NAME: Final = "command"
 PLACES: Final = ("prompt", "prompt_file", "project", "model", "session_id", "run_id")
@@ -80,6 +81,43 @@ class Command:
                 tag=task.tag,
             )
         return failures.cleaned(read(task, ended), task.secrets)
+
+
+def of_provider(
+    name: str,
+    argv: Sequence[str],
+    task: port.ExecutorTask,
+    variables: Mapping[str, str],
+    read: Callable[[process.Ended], port.ExecutorResult],
+    watch: port.Watch | None,
+    cancelled: port.Cancelled | None,
+) -> port.ExecutorResult:
+    """Run a provider's program under supervision, which gets the prompt on its stdin, and read what it printed.
+
+    Args:
+        name: the provider.
+        variables: where the environment is taken from.
+        read: turns what the program did and printed into a result.
+    """
+    wrong = argument_problem(argv) or text_problem("a prompt", task.prompt)
+    if wrong is not None:
+        return failures.failed(task, "PROMPT_INVALID", wrong)
+    given = environment.child(variables, needs=program_variables.OF_PROGRAM[name]) | dict(task.variables)
+    secrets = (*task.secrets, *program_variables.secrets(given).values())
+    ended = process.supervise(
+        argv,
+        folder=task.project,
+        variables=given,
+        # A whole line is an event; one that quotes a question asks nobody.
+        limits=task.limits._replace(finished_prompt_ms=task.limits.executor_timeout_ms),
+        raw=task.raw,
+        secrets=secrets,
+        watch=watch,
+        cancelled=cancelled,
+        tag=task.tag,
+        text=task.prompt,
+    )
+    return failures.cleaned(service_errors.explained(read(ended), name, variables), secrets)
 
 
 def parse(text: str) -> list[str]:

@@ -17,16 +17,14 @@ from orchestrator.core.running import (
     limits,
     locks,
     phases,
-    pools,
     report,
     tests_exist,
 )
 from orchestrator.core.running.continuation import Work
 from orchestrator.core.running.evidence import Problem
 from orchestrator.core.running.facts import Facts
-from orchestrator.core.running.locks import Table
+from orchestrator.core.running.locks import Pool, Table
 from orchestrator.core.running.phases import PHASES, Progress
-from orchestrator.core.running.pools import Pool
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, project
 from tests.integration.app.track import Track
@@ -106,7 +104,7 @@ RAISED: dict[str, Callable[[pathlib.Path], Raised]] = {
     "E401": locked,
     "E402": lambda root: locks.acquire(Table(), "A", {}) and None,
     "E403": waiting_in_a_circle,
-    "E404": lambda root: pools.ask(Pool("L2", 1, ("a",)), "b", wait=False) and None,
+    "E404": lambda root: locks.ask(Pool("L2", 1, ("a",)), "b", wait=False) and None,
     "E405": released,
     "E501": lambda root: judged(session=None),
     "E502": lambda root: judged(session="S2"),

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
 from orchestrator.app.running import worker
-from orchestrator.core.running import pools
+from orchestrator.core.running import locks
 from orchestrator.store import run_board
 from orchestrator.store.run_reader import Run
 from tests.acceptance.replhouse import set_up
@@ -20,7 +20,7 @@ from tests.integration.web.conftest import Make
 
 SLOW = {"when": "slow", "status": "COMPLETE", "output": "x", "delay_ms": 20_000, "repeat": True}
 QUICK = {"when": "", "status": "COMPLETE", "output": "It is so.", "repeat": True}
-PLACES = pools.CAPACITIES[pools.EXECUTOR]
+PLACES = locks.CAPACITIES[locks.EXECUTOR]
 
 
 @pytest.fixture
