@@ -133,7 +133,7 @@ def open_context(
         write: whether the use case writes; a reading one opens read-only and creates nothing.
         door: cli, batch, python, ...; recorded with refusals.
         channel: through what the actor spoke; recorded with every step.
-        folder: where the search begins; the current one where left out.
+        folder: where the search begins (default: the current folder).
         shared: threads may hand the context to each other, each using it alone.
         stays: the process calls more than once; what takes a while to load and saves some at every call is loaded.
         trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
@@ -307,8 +307,8 @@ def open_run_session(
 
     Args:
         project, project_mode, project_root: the folder, as `orchestrator.runner.project.resolve` takes them.
-        executor: by name; the provider's where left out.
-        executor_timeout_ms, progress_timeout_ms: clocks of a run; the defaults where left out.
+        executor: by name (default: the provider's).
+        executor_timeout_ms, progress_timeout_ms: timeouts of a run in milliseconds (default: 60000 and 30000).
         provider, model: who executes.
         interactive: somebody can answer a question.
         database: the path that the caller named, before the environment and discovery from the project's folder.

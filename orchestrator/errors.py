@@ -1,7 +1,7 @@
 """Every error of the product, in one tree.
 
     OrchestratorError              code, message, suggestion, data; exit status
-    ├── InvalidInput               the author of a file or document is asked to mend it   exit 4
+    ├── InvalidInput               the author of a file or document is asked to fix it    exit 4
     ├── Refused                    a rule turned the caller down; the attempt is recorded exit 3
     ├── UsageError                 the words of the call are wrong                        exit 64
     └── EnvironmentProblem         no database, busy, read-only, full, corrupt, too new   exit 5

@@ -94,8 +94,8 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
     """Register the first agents and load the workflow into a database that exists.
 
     Args:
-        workflow: a transitions file; where left out, the shipped one, and only if none is active yet.
-        agent_folder: a folder of agent files; the shipped ones where left out.
+        workflow: a transitions file (default: the shipped one, and only if none is active yet).
+        agent_folder: a folder of agent files (default: the shipped ones).
 
     Returns:
         `agents_registered`, and what `workflow load` answers; `version` is the active one.

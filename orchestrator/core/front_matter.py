@@ -35,7 +35,7 @@ class Notes:
         self.found: list[Problem] = []
 
     def add(self, id: str, line: int | None, message: str, hint: str) -> None:
-        """Note a problem: its stable id, its line where it has one, a sentence, and what mends it."""
+        """Note a problem: its stable id, its line where it has one, a sentence, and how to fix it."""
         self.found.append(Problem(id, ERROR, self.source, line, message, hint))
 
 

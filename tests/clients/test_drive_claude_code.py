@@ -137,7 +137,7 @@ def test_a_goal_comes_to_its_verdict_though_the_driver_was_killed(driven: Driven
 def test_a_usage_limit_is_waited_for_and_the_same_conversation_goes_on(driven: Driven) -> None:
     (limited,) = [each for each in driven.told if each["event"] == "limited"]
     assert (limited["group_id"], limited["role"]) == ("B", "developer")
-    (goes_on,) = [asked for asked, _ in driven.model.heard if "The usage limit is over" in asked.last]
+    (goes_on,) = [asked for asked, _ in driven.model.heard if "The usage limit has been reset" in asked.last]
     assert "B turn" in goes_on.first
     rows = driven.house.orchestrator("audit", "query", "SELECT outcome FROM starts WHERE outcome IS NOT NULL")["rows"]
     assert sorted(outcome for (outcome,) in rows) == ["limited", "lost", "lost", "lost"]

@@ -39,7 +39,7 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
             (`S1:Q12`). A report's id stands for the decision on it. Where a group and a task are called the same, the
             group is meant.
         session_id: where a group, a task or a short id belongs.
-        at_seq: as it was right after this step of the session; as it is now where left out.
+        at_seq: the state right after this step of the session (default: the current one).
 
     Returns:
         For a group `about: group`, the path with its `unmet` parts, whom it awaits and since which decision, and the

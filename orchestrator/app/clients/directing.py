@@ -54,7 +54,7 @@ def take(
 
     Args:
         group_id: None for a turn of the session as a whole.
-        turn: the open one where left out.
+        turn: the turn (default: the open one).
         call_id: the same again from the same director is answered as before.
 
     Returns:

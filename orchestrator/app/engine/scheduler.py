@@ -202,7 +202,7 @@ def escalate(
     """Call a rung for a group (or a person for the session), outside any report.
 
     Args:
-        postponed: what an answer to go on emits; whoever is awaited now where left out.
+        postponed: what an answer to go on emits (default: whoever is awaited now).
     """
     question = None
     if rung == PERSON:

@@ -61,7 +61,7 @@ class Field(NamedTuple):
 
     Attributes:
         help: one sentence.
-        default: what it is where it is left out, or REQUIRED.
+        default: its default value, or REQUIRED.
         flags: its options on the command line; none for what only stands in its place.
         places: where else it may be written on the command line, as a word without an option.
         holds: what its value is, which decides the check that it meets; a plain text where it is empty.
@@ -124,7 +124,7 @@ class Parameter(NamedTuple):
 
     @property
     def default(self) -> Any:
-        """What it is where it is left out, or REQUIRED."""
+        """The default value, or REQUIRED."""
         return self.field.default
 
     @property

@@ -34,8 +34,8 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     """What the agent of a turn was given.
 
     Args:
-        group_id: the group; where left out, what was handed to the project manager for the session as a whole.
-        turn: the newest one where left out.
+        group_id: the group (default: what was handed to the project manager for the session as a whole).
+        turn: the turn (default: the newest one).
 
     Returns:
         `handoff`: the frozen document with goal, group, role text, context values, blockers, reports and groups as

@@ -27,7 +27,7 @@ def due(
     Args:
         start: as `starts.reserve` answered it.
         said, resets_at: as `wait_s` takes them.
-        before: likewise; where left out, how many starts of the same turn had reached one.
+        before: likewise (default: how many starts of the same turn had reached one).
     """
     now = datetime.datetime.fromisoformat(context.clock())
     if before is None:

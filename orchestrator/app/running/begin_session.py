@@ -44,7 +44,7 @@ def begin(session: RunSession, id: str | None = None) -> Answer:
     """Begin a session.
 
     Args:
-        id: its id; one made of the time where left out.
+        id: its id (default: one made from the time).
 
     Raises:
         Taken: there is a session of this id. Refused: NOT_PERMITTED, the project has files of another database's

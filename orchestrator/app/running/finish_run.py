@@ -52,7 +52,7 @@ def finish(
         files: path, change, present, detected_at, detection_method.
         evidence: subject, outcome and content of each operation, once.
         violations: type, limit_value, actual, at.
-        answered: when the executor's answer was there; as the step where left out.
+        answered: when the executor's answer was there (default: the time of the step).
 
     Returns:
         `run`, `state`, `executor_status`, `why`, `question_id`, `seq`.

@@ -36,7 +36,7 @@ def mentioned(context: Context, run: Run, now: Tree | None = None) -> tuple[Ment
     may be meant all the same.
 
     Args:
-        now: the project before this run; the names alone are looked at where left out.
+        now: the project before this run (default: only names are compared).
     """
     guessed = is_guessed(context, run)
     if run.task_type == task_types.READ_INFO and not guessed:

@@ -37,7 +37,7 @@ def groups(context: Context, *, limit: int = 50, offset: int = 0, status: str | 
 
     Args:
         limit: how many at most, 1 to 200.
-        offset: how many are left out before.
+        offset: how many are skipped.
         status: only those whose newest run is in this state, in upper case.
 
     Returns:

@@ -33,7 +33,7 @@ class QueueRun(Request, event="run queue", use_case="running.run_queue:queue"):
         guessed: nobody gave the type, and no word of the prompt tells it. told: words of the prompt tell it.
         executor, provider, model: who will do it.
         root: the project's absolute path, where changes are looked for.
-        task: a task of the session that exists; one is created where left out.
+        task: an existing task of the session (default: a new one is created).
         by: who asks.
     """
 
@@ -117,7 +117,7 @@ class RetryRun(Request, event="run retry", use_case="running.run_queue:retry"):
 
     Attributes:
         note: said to the executor with the prompt.
-        executor, provider, model: who will do it; whoever did it before where left out.
+        executor, provider, model: who will do it (default: whoever did it before).
     """
 
     session_id: str

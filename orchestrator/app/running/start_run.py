@@ -245,8 +245,8 @@ def abandon(
 
     Args:
         owner: the owner that was found gone; a run that has another one by now is left alone.
-        gone: whether that is so, or this process is the owner; looked at where left out.
-        reason: why it cannot go on; that its process is gone where left out.
+        gone: whether that is so, or this process is the owner (default: it is checked).
+        reason: why it cannot go on (default: its process is gone).
         log: entries of its log, such as what was still found of it.
 
     Raises:

@@ -227,7 +227,7 @@ def abandon(
     """End a run as failed that was never started, or whose process is gone or cannot go on with it.
 
     Args:
-        gone: whether its process is gone, or this one; looked at where left out.
+        gone: whether its process is gone, or this one (default: it is checked).
         reason: why. code: the error code that fits.
         log: entries of its log, such as what was still found of it.
 

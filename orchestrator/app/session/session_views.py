@@ -84,7 +84,7 @@ def group(context: Context, *, id: str, session_id: str, at_seq: int | None = No
     """One group: whom it awaits, how often it came back, what stands in its way, each part of its path.
 
     Args:
-        at_seq: the group as it stood right after this step of the session; as it stands now where left out.
+        at_seq: the state right after this step of the session (default: the current one).
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP. UsageError: SEQ_OUT_OF_RANGE {first, last}.

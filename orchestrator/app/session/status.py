@@ -43,9 +43,9 @@ def status(
     """Where a session stands, or all open ones briefly.
 
     Args:
-        session_id: the session; every open one, in few words, where left out.
+        session_id: the session (default: a summary of every open one).
         brief: leave out the groups one by one and why they do not go on.
-        at_seq: the session as it stood right after this step; as it stands now where left out.
+        at_seq: the state right after this step (default: the current one).
 
     Returns:
         `warnings`, if any (about the file, and groups that can never be completed), `session`, `goal`, `state`,

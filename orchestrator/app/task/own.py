@@ -25,7 +25,7 @@ def role(context: Context, agent_id: str, session_id: str | None, *, dry_run: bo
     """The role in which an agent reports.
 
     Args:
-        session_id: where a refusal is recorded; among what belongs to no session where left out.
+        session_id: where a refusal is recorded (default: the chain of what belongs to no session).
         dry_run: record no refusal.
 
     Raises:

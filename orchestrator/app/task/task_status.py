@@ -50,7 +50,7 @@ def change(
         reason: required for `blocked` and `cancelled`.
         cause: `set_status`, `claim`, `run` or `question`; or a move that only the system makes: `cascade`,
             `dependency`, `release`, `claim_release`.
-        blocker_type: of the blocker that `blocked` opens; `manual` where left out.
+        blocker_type: of the blocker that `blocked` opens (default: `manual`).
         expect_version: the version that the caller saw.
         values: further columns to set in the same statement, such as those of a claim.
 

@@ -55,7 +55,7 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
     """One task: what it waits for, what blocks it, what is open about it, its subtasks.
 
     Args:
-        at_seq: the task as it stood right after this step of the session; as it stands now where left out.
+        at_seq: the state right after this step of the session (default: the current one).
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_TASK. UsageError: SEQ_OUT_OF_RANGE {first, last}.

@@ -349,12 +349,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "tests_failed", states.INCOMPLETE, "E210",
-        "Have the tests mended, then enter the task again",
+        "Have the tests fixed, then enter the task again",
         lambda facts: "The project's tests fail." if facts.tests == FAILED else None,
     ),
     Rule(
         "checks_failed", states.INCOMPLETE, "E210",
-        "Have what the checks say mended, then enter the task again",
+        "Fix what the checks report, then enter the task again",
         lambda facts: f"The project's checks fail: {some(facts.checks_failed)}." if facts.checks_failed else None,
     ),
     Rule(

@@ -1,4 +1,4 @@
-"""What a check says: one problem with a stable id, where it is, and how to mend it.
+"""What a check says: one problem with a stable id, where it is, and how to fix it.
 
 Ids never change meaning: W1xx the file, W2xx names, W3xx the graph.
 """

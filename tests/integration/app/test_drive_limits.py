@@ -92,7 +92,7 @@ def test_after_the_reset_nothing_is_waited_for(team: Team) -> None:
     assert team.drive(BUILT, *REST, no_wait=True)["outcome"] == "accepted"
     # Whoever drives then, the conversation goes on where the limit broke it off.
     first, second = (row[0] for row in team.rows("SELECT prompt FROM turn_runs ORDER BY created_seq LIMIT 2"))
-    assert (first.startswith("[orchestrator S1 A"), second.startswith("The usage limit is over")) == (True, True)
+    assert (first.startswith("[orchestrator S1 A"), second.startswith("The usage limit has been reset")) == (True, True)
 
 
 def test_another_executor_begins_a_conversation_of_its_own_after_a_limit(team: Team) -> None:

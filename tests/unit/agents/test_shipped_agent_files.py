@@ -226,7 +226,7 @@ def test_every_example_is_a_report_that_would_be_accepted(role: str, shipped: mo
 
 @pytest.mark.parametrize("role", REPORTING)
 def test_the_one_line_form_is_a_report_too(role: str, shipped: model.Workflow) -> None:
-    [line] = re.findall(r"in the form `(STATUS: [A-Z_]+)`", read(role))
+    [line] = re.findall(r"a\s+single\s+line\s+`(STATUS: [A-Z_]+)`", read(role))
     assert extract.extract(f"All is said.\n\n{line}\n").status in shipped.statuses_of(role)
 
 
