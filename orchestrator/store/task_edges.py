@@ -36,6 +36,12 @@ _ALL = {
 _PLACES = """SELECT id, parent_id, group_id FROM tasks WHERE session_id = :session AND (parent_id IS NOT NULL
     OR group_id IN (SELECT group_id FROM group_dependencies WHERE session_id = :session AND removed_seq IS NULL))"""
 
+_WAITED_FOR = """SELECT EXISTS (SELECT 1 FROM task_dependencies
+        WHERE session_id = :session AND depends_on_id = :of AND removed_seq IS NULL)
+    OR EXISTS (SELECT 1 FROM tasks INDEXED BY ix_tasks_parent WHERE session_id = :session AND parent_id = :of)"""
+_GROUP_WAITED_FOR = """SELECT EXISTS (SELECT 1 FROM group_dependencies
+    WHERE session_id = :session AND depends_on = :of AND removed_seq IS NULL)"""
+
 Place = tuple[str | None, str | None]
 
 
@@ -57,6 +63,18 @@ class Edges:
         self.group_depends = self._asking("group_depends")
         self.members = self._asking("members")
         self.place: Callable[[str], Place | None] = self._place
+
+    def is_waited_for(self, task: str) -> bool:
+        """Whether anything but the task itself may wait for it: if nothing does, no ring leads through its start."""
+        place = self._place(task)
+        if place is None or place[0] is not None:
+            return True
+        waited = self._is(_WAITED_FOR, task)
+        return waited or (place[1] is not None and self._is(_GROUP_WAITED_FOR, place[1]))
+
+    def _is(self, sql: str, of: str) -> bool:
+        (found,) = self._connection.execute(sql, {"session": self._session, "of": of}).fetchone()
+        return bool(found)
 
     def _asking(self, what: str) -> task_graph.Ask:
         def ask(of: str) -> Sequence[str] | None:

@@ -98,7 +98,8 @@ def check(
         raise _invalid(work, f"Task {task.id}, or a part of it, has begun, and {on} is not done.", "started")
     if _related(work, id, on, new[1] if new else None):
         raise _invalid(work, f"One of {id} and {on} is a part of the other.", "related")
-    ring = task_graph.ring_of_task(Edges(work.context.connection, work.step.chain, new=new), id, on)
+    edges = Edges(work.context.connection, work.step.chain, new=new)
+    ring = task_graph.ring_of_task(edges, id, on) if edges.is_waited_for(id) else []
     if ring:
         raise Refused(
             "DEPENDENCY_CYCLE",

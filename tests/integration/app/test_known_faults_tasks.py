@@ -215,6 +215,16 @@ def test_x01_a_task_with_many_dependencies_is_told_of_what_is_open(board: Board)
     assert len(board.no("wide", "in_progress").data["open"]) == 17
 
 
+def test_x01_a_chain_grows_at_its_end_by_a_few_statements(board: Board) -> None:
+    edges(board, chain(400))
+    board.task("new")
+    counted: list[str] = []
+    board.context.connection.set_trace_callback(counted.append)
+    board.call("task depend", id="new", on="T0")
+    board.context.connection.set_trace_callback(None)
+    assert len([each for each in counted if each.startswith("SELECT")]) < 60
+
+
 @pytest.mark.parametrize("plan", [chain, lambda size: diamonds(size // 4)], ids=["chain", "lattice"])
 def test_x01_many_edges_are_asked_about_in_few_statements(board: Board, plan: Any) -> None:
     edges(board, plan(4000))
