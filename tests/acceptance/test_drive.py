@@ -14,6 +14,7 @@ import time
 import pytest
 
 from tests.integration.app.test_drive import BUILT, PLANNED, REST
+from tests.integration.cli.test_terminal import at_terminal
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 BIN = pathlib.Path(sys.executable).parent
@@ -100,3 +101,17 @@ def test_an_interrupt_lets_what_runs_end_and_a_second_one_cancels_it(
     rest = objects(driver.communicate(timeout=60)[0])
     assert (driver.returncode, [each["event"] for each in rest]) == (2, [event, "ended"])
     assert rest[-1]["outcome"] == "stopped"
+
+
+def test_at_a_terminal_one_table_is_drawn_anew_and_an_interrupt_lets_what_runs_end(project: pathlib.Path) -> None:
+    slow = script(project, {**PLANNED, "delay_ms": 2500}, BUILT)
+    argv = [sys.executable, "-m", "orchestrator", "drive", "--goal", "Ship it", "--executor", slow]
+    text = at_terminal(argv, os.environ | {"NO_COLOR": "1"}, cwd=project, until=1, mark="LAST SIGN")
+    assert re.search(r"project_manager \(\w+\) +(reserved|running) ", text)
+    # Up to the region's first line, and clearing it: nothing is appended.
+    assert re.search(r"\x1b\[1A\x1b\[2K", text)
+    assert "Stopping: running turns may finish. Press Ctrl-C again to cancel them." in text
+    after = text.rpartition("\x1b[2K")[2].replace("\r", "")
+    assert "project_manager reported PLANNING_COMPLETE" in after
+    assert "Stopped after 1 turn" in after
+    assert "drive: 0:" not in text

@@ -48,6 +48,11 @@ def turns(context: Context, session_id: str, spawns: list[Answer]) -> list[Answe
     return found
 
 
+def cost(context: Context, session_id: str) -> str | None:
+    """What the turns of a session have cost so far, in dollars; None where no run says any."""
+    return dollars(turn_reader.cost(context.connection, session_id))
+
+
 def dollars(microusd: float | None) -> str | None:
     """An amount in dollars with two places; None where it is not known, or nothing."""
     return None if not microusd else f"{microusd / 1_000_000:.2f}"

@@ -174,7 +174,9 @@ class Autopilot:
         context = self._open_context()
         try:
             watcher = drive.Watcher(lambda event: self._hear(session, event), lambda: self._wanted)
-            return drive.drive(context, self._request.replaced(session_id=session), watcher, alone=True)
+            # Before all else: whoever has to wait for another process asks no client for its login meanwhile.
+            with drive.held(context.path, session, alone=True):
+                return drive.drive(context, self._request.replaced(session_id=session), watcher, holds=True)
         finally:
             context.connection.close()
 

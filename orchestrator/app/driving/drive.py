@@ -6,6 +6,7 @@ kills it loses nothing, and another one may run beside it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import queue
@@ -13,7 +14,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from orchestrator.app import starts
@@ -59,12 +60,12 @@ class Watcher(NamedTuple):
 
 
 def drive(
-    context: Context, request: Drive, watcher: Watcher = Watcher(), *, alone: bool = False  # noqa: B008 - it is fixed
+    context: Context, request: Drive, watcher: Watcher = Watcher(), *, holds: bool = False  # noqa: B008 - it is fixed
 ) -> Answer:
     """Run a session until it has ended, awaits a person, or a budget is used up.
 
     Args:
-        alone: beside no other driver, as a server's.
+        holds: the caller has the session's driver lock already, alone.
 
     Returns:
         How it ended, as `answers.driving.Driven`; `exit_code` 0 ACCEPT, 2 waiting for a person, a budget is used up or
@@ -72,8 +73,8 @@ def drive(
 
     Raises:
         UsageError: USAGE, AMBIGUOUS_SESSION. InvalidInput: as `crew.crew`. Refused: UNKNOWN_SESSION, ALREADY_EXISTS.
-        EnvironmentProblem: BUSY, a server drives the session, or with `alone` anybody; PREFLIGHT_FAILED,
-            EXECUTOR_UNAVAILABLE, and others of the store.
+        DrivenElsewhere: BUSY, a server drives the session. EnvironmentProblem: PREFLIGHT_FAILED, EXECUTOR_UNAVAILABLE,
+            and others of the store.
     """
     if context.path == constants.IN_MEMORY:
         raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
@@ -86,12 +87,26 @@ def drive(
         return preflight.answer(found)
     preflight.require(found)
     session = _session(context, request)
-    with driver_locks.held(context.path, session, alone=alone) as free:
+    with contextlib.nullcontext() if holds else held(context.path, session, alone=False):
+        return Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher).run()
+
+
+@contextlib.contextmanager
+def held(database: str, session: str, *, alone: bool) -> Iterator[None]:
+    """Hold the driver lock of a session.
+
+    Args:
+        alone: beside nobody else, as a server does.
+
+    Raises:
+        DrivenElsewhere: BUSY.
+    """
+    with driver_locks.held(database, session, alone=alone) as free:
         if not free:
             by = "another process" if alone else "a server, or its worktrees are being removed"
             what = f"Session {session} is driven by {by}."
             raise DrivenElsewhere("BUSY", what, suggest("status", session_id=session, watch=True))
-        return Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher).run()
+        yield
 
 
 def _clean(context: Context, session: str, root: str) -> Answer:

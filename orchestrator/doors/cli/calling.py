@@ -73,13 +73,15 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
 
 def _progress(words: str) -> contextlib.AbstractContextManager[None]:
     """Show on a person's terminal that the block is at work; elsewhere nothing, nor is it loaded how."""
-    if not (screen.is_terminal(sys.stderr) and screen.moves_cursor(os.environ)):
+    if words in _TELLING or not (screen.is_terminal(sys.stderr) and screen.moves_cursor(os.environ)):
         return contextlib.nullcontext()
     from orchestrator.doors.cli import progress_line
 
     return progress_line.shown(words)
 
 
+_TELLING = ("drive",)
+"""What tells as it goes what happens, so that no line beside it says that it is at work."""
 _LOOKS = ("answer", "inbox", "next", "status", "why")
 """What tells or decides where things stand, and must not take for running what nobody executes any more."""
 

@@ -1,7 +1,8 @@
-"""`drive`: a team that runs by itself, with one line for each thing that happens."""
+"""`drive`: a team that runs by itself, with one line for each thing that happens, or on a terminal a live table."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import sys
@@ -11,7 +12,7 @@ from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.doors.cli import calling, options, output
+from orchestrator.doors.cli import calling, drive_board, options, output
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.doors.cli.repl import flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -27,16 +28,21 @@ def _drive(given: Given) -> Result:
         return Result({}, exit_code=EXIT_NEGATIVE, printed=True)
     # A long life needs what a short one does without.
     gc.enable()
-    teller = Teller(json=given.json)
+    asks = given.arguments.get("check") or given.arguments.get("clean")
+    board = drive_board.Board(given) if drive_board.is_drawn(given) and not asks else None
+    teller = Teller(json=given.json, board=board)
     with Interrupts(forgives=False) as interrupts, interrupts.shielded():
 
         def wants() -> int:
             if interrupts.cancels:
                 return drive.CANCEL
-            return _stopping() if interrupts.leaving else drive.GO_ON
+            if interrupts.leaving:
+                teller.stopping()
+            return drive.START_NONE if interrupts.leaving else drive.GO_ON
 
         call = functools.partial(_call, teller, drive.Watcher(teller.tell, wants))
-        found = calling.operation("drive", given, call)
+        with board.open() if board is not None else contextlib.nullcontext():
+            found = calling.operation("drive", given, call)
     if "checks" in found.answer:
         return found._replace(text=_checks(found.answer))
     if given.json:
@@ -46,28 +52,40 @@ def _drive(given: Given) -> Result:
     return found._replace(text="\n".join(ended(found.answer)))
 
 
-@functools.cache
-def _stopping() -> int:
-    """Let what runs end, and say so once."""
-    output.complain("Stopping: running turns may finish. Press Ctrl-C again to cancel them.")
-    return drive.START_NONE
-
-
 def _call(teller: Teller, watcher: drive.Watcher, context: Context, words: str, **arguments: Any) -> Answer:
     teller.db = context.path
     return drive.drive(context, Drive(**arguments), watcher)
 
 
-class Teller:
-    """Writes events as they happen: a line each, or an object each with `--json`."""
+STOPPING = "Stopping: running turns may finish. Press Ctrl-C again to cancel them."
 
-    def __init__(self, *, json: bool) -> None:
-        self._json = json
+
+class Teller:
+    """Tells events as they happen: a line each, an object each with `--json`, on a terminal in one live region."""
+
+    def __init__(self, *, json: bool, board: drive_board.Board | None = None) -> None:
+        self._json, self._board = json, board
+        self._stops = False
         self.db: str | None = None
+
+    def stopping(self) -> None:
+        """Say once that no further turn is started."""
+        if self._stops:
+            return
+        self._stops = True
+        if self._board is not None:
+            self._board.tell(STOPPING)
+        else:
+            output.complain(STOPPING)
 
     def tell(self, event: Answer) -> None:
         """Write one event; a reader that has gone away stops nothing."""
-        if self._json:
+        if self._board is not None:
+            if event["event"] == "session":
+                self._board.of(event["session_id"], self.db)
+            else:
+                self._board.tell(line(event))
+        elif self._json:
             output.write(output.line(operations.success(output.worded(event), self.db)))
         else:
             output.write(output.text(line(event), sys.stdout))

@@ -32,18 +32,27 @@ def shown(script: pathlib.Path, database: pathlib.Path) -> Shown:
     """
 
     def call(*words: str, columns: int = 80, until: int = 0, mark: str = "", **more: str) -> str:
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        environment = clean_environment() | {"ORCHESTRATOR_DB": str(database), "TERM": "xterm", "LANG": "C.UTF-8"}
-        environment.pop("COLUMNS", None)
+        environment = clean_environment() | {"ORCHESTRATOR_DB": str(database)}
         argv = [sys.executable, str(script), *words]
-        with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment | more) as process:
-            os.close(theirs)
-            text = _read(ours, process, until, mark)
-        os.close(ours)
-        return text.replace("\r\n", "\n")
+        return at_terminal(argv, environment | more, columns=columns, until=until, mark=mark)
 
     return call
+
+
+def at_terminal(
+    argv: list[str], environment: dict[str, str], *, columns: int = 80, until: int = 0, mark: str = "",
+    cwd: pathlib.Path | None = None,
+) -> str:
+    """Run a program at a terminal and return what reached its screen, as `shown`."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    given = environment | {"TERM": "xterm", "LANG": "C.UTF-8"}
+    given.pop("COLUMNS", None)
+    with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=given, cwd=cwd) as process:
+        os.close(theirs)
+        text = _read(ours, process, until, mark)
+    os.close(ours)
+    return text.replace("\r\n", "\n")
 
 
 def _read(screen: int, process: subprocess.Popen[bytes], until: int, mark: str) -> str:
