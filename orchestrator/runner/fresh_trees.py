@@ -6,7 +6,6 @@ What is noted of a tree lies in the folder that git keeps for it, so that it goe
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import stat
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import worktrees
+from orchestrator.core import strictjson
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import durable
 
@@ -24,6 +24,7 @@ BLOCK = 10
 _FIRST, _LAST = 20_000, 32_000
 """Where blocks lie: above what is well known, below what systems give to clients."""
 _NOTE, _DONE = "orchestrator-slot", "orchestrator-set-up"
+_SIZE = 4096
 
 
 def variables(root: str, tree: str) -> tuple[tuple[str, str], ...]:
@@ -40,7 +41,7 @@ def variables(root: str, tree: str) -> tuple[tuple[str, str], ...]:
     if known is None:
         with durable.locked(durable.own_folder(root, ".orchestrator", "worktrees")):
             known = _noted(note) or _choose(root)
-            durable.write(note, json.dumps(known).encode())
+            durable.write(note, strictjson.canonical(known).encode())
     return ((SLOT, str(known["slot"])), (PORT, str(known["port"])))
 
 
@@ -140,8 +141,8 @@ def _failed(path: str, why: str) -> EnvironmentProblem:
 
 
 def _noted(note: str) -> dict[str, int] | None:
-    with contextlib.suppress(OSError, ValueError):
-        found: Any = json.loads(durable.read(note))
+    with contextlib.suppress(OSError, strictjson.JsonProblem):
+        found: Any = strictjson.loads(durable.read(note), _NOTE, _SIZE)
         if isinstance(found, dict) and all(type(found.get(name)) is int for name in ("slot", "port")):
             return {"slot": found["slot"], "port": found["port"]}
     return None

@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
+from orchestrator import worktrees
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import commands
@@ -20,6 +22,8 @@ from orchestrator.runner import commands
 TIMEOUT_S = 300.0
 """Seconds that one git command may take, hooks of the repository among them."""
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "LC_ALL": "C"}
+_ELSEWHERE = "ref: refs/heads/.invalid"
+"""What stands in HEAD where git keeps its refs in tables of their own."""
 _OWN = (".", ":(exclude).orchestrator")
 """What counts as a change: everything but the program's own folder."""
 
@@ -65,10 +69,14 @@ def must(folder: str, *words: str) -> str:
         EnvironmentProblem: GIT_FAILED, with the end of what git said.
     """
     ran = git(folder, *words)
+    _require(ran, folder, words)
+    return ran.output
+
+
+def _require(ran: Ran, folder: str, words: Sequence[str]) -> None:
     if ran.status:
         said = (ran.errors or ran.output)[-500:]
         raise EnvironmentProblem("GIT_FAILED", f"git {' '.join(words[:3])} in {folder}: {said}", "Fix what git reports")
-    return ran.output
 
 
 def head(folder: str) -> str | None:
@@ -96,6 +104,25 @@ def commit_of(folder: str, name: str) -> str | None:
     """The commit of a branch or other name; None where there is none."""
     ran = git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     return ran.output if ran.status == 0 else None
+
+
+def tip(folder: str) -> str:
+    """The commit that a worktree has checked out, from git's own files where these hold it.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED, there is none.
+    """
+    head, commit = worktrees.checked_out(folder)
+    found = commit or head
+    return found if re.fullmatch(r"[0-9a-f]{40,64}", found) else must(folder, "rev-parse", "--verify", "HEAD^{commit}")
+
+
+def branch_of(folder: str) -> str | None:
+    """The branch that a worktree has checked out; None with a detached HEAD."""
+    head = worktrees.checked_out(folder)[0]
+    if head == _ELSEWHERE:
+        head = f"ref: {git(folder, 'symbolic-ref', '--quiet', 'HEAD').output}"
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
 
 
 def worktree(root: str, path: str, branch: str, start: str) -> None:
@@ -157,8 +184,8 @@ def patch(folder: str) -> bytes:
         return _run(folder, ("diff", "--cached", "--binary", "--no-ext-diff", "HEAD"), index).stdout
 
 
-def commit(folder: str, message: str, author: str) -> str | None:
-    """Commit everything in a worktree but our own files; the new commit, or None where there was nothing.
+def commit(folder: str, message: str, author: str) -> bool:
+    """Commit everything in a worktree but our own files; whether there was anything.
 
     Args:
         author: name and address, as git writes them.
@@ -166,19 +193,33 @@ def commit(folder: str, message: str, author: str) -> str | None:
     Raises:
         EnvironmentProblem: GIT_FAILED, a hook of the repository refused it, or it cannot be signed.
     """
+    merging = is_merging(folder)
+    if not merging and not changed(folder):
+        return False
     # Left out by name the folder would be an error where it is ignored.
     must(folder, "add", "--all", "--", ".")
-    must(folder, "reset", "--quiet", "--", ".orchestrator")
-    merging = is_merging(folder)
-    if git(folder, "diff", "--cached", "--quiet").status == 0 and not merging:
-        return None
-    must(folder, *_identity(folder), "commit", "--quiet", "--author", author, "-m", message)
-    return head(folder)
+    if os.path.lexists(os.path.join(folder, ".orchestrator")):
+        must(folder, "reset", "--quiet", "--", ".orchestrator")
+    words = (*_identity(folder), "commit", "--quiet", "--author", author, "-m", message)
+    ran = git(folder, *words)
+    # Line ends alone, say, are a change of the file and none of the commit.
+    if ran.status and not merging and git(folder, "diff", "--cached", "--quiet").status == 0:
+        return False
+    _require(ran, folder, words)
+    return True
+
+
+_identified: set[str] = set()
+"""Repositories in which somebody has set a committer, as far as this process has asked."""
 
 
 def _identity(folder: str) -> tuple[str, ...]:
     """A committer where nobody has set one."""
+    common = worktrees.common_folder(folder) or folder
+    if common in _identified:
+        return ()
     if git(folder, "var", "GIT_COMMITTER_IDENT").status == 0:
+        _identified.add(common)
         return ()
     return ("-c", "user.name=orchestrator", "-c", "user.email=orchestrator@localhost")
 
@@ -220,7 +261,7 @@ def put_back(folder: str, start: str, path: str) -> bool:
 
 def is_merging(folder: str) -> bool:
     """Whether a merge is under way in a worktree."""
-    return git(folder, "rev-parse", "--verify", "--quiet", "MERGE_HEAD").status == 0
+    return os.path.lexists(os.path.join(worktrees.git_folder(folder), "MERGE_HEAD"))
 
 
 def conflicts(folder: str) -> list[str]:

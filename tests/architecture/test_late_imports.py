@@ -48,7 +48,7 @@ LATE = frozenset("""
     doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
     doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.watching
     resources
-    runner.commands runner.executors.catalogue runner.orphans
+    runner.commands runner.executors.catalogue runner.fresh_trees runner.orphans
     runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
     store.backup store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables

@@ -61,7 +61,7 @@ class Preflight(Answer):
 
 class Cleaned(Answer):
     """`drive --clean`: branches that were removed with their worktrees. `kept` are not merged into the branch that is
-    checked out; `in_use` are those of a session with a turn under way.
+    checked out; `in_use` are those of a session on which a driver, an agent or another `--clean` is at work.
     """
 
     session_id: str

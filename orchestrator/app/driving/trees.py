@@ -72,7 +72,7 @@ def prepare(root: str, start: Row, action: str | None, tell: Tell) -> Tree:
     if merges:
         _follow_base(root, whole, tell)
         note = _bring_in(path, session, start)
-    begun = repository.must(path, "rev-parse", "HEAD")
+    begun = repository.tip(path)
     return Tree(root, session, group, start["role"], start["turn"], path, branch, begun, merges, note)
 
 
@@ -118,15 +118,18 @@ def left_by(root: str, start: Row) -> Tree | None:
     path = os.path.join(root, refs.folder(session, group))
     if not os.path.lexists(os.path.join(path, ".git")) or not repository.changed(path):
         return None
-    begun = repository.must(path, "rev-parse", "HEAD")
+    begun = repository.tip(path)
     return Tree(
         root, session, group, start["role"], start["turn"], path, refs.branch(session, group), begun,
         merges=repository.is_merging(path),
     )  # fmt: skip
 
 
-def finish(tree: Tree, tell: Tell) -> None:
+def finish(tree: Tree, tell: Tell, *, settings_changed: bool = True) -> None:
     """Keep what a turn's agent may write, and undo what it may not.
+
+    Args:
+        settings_changed: whether the agent may have changed the project's settings in its tree.
 
     Raises:
         EnvironmentProblem: GIT_FAILED, such as by a hook of the repository. Refused: MERGE_UNPROVEN, the agent has left
@@ -137,14 +140,14 @@ def finish(tree: Tree, tell: Tell) -> None:
             return
         # A merge brings in what the integration branch has.
         start = refs.branch(tree.session) if tree.merges else tree.begun
-        if repository.put_back(tree.path, start, project_settings.FILE):
+        if settings_changed and repository.put_back(tree.path, start, project_settings.FILE):
             tell("warning", reason=f"{tree.role} may not change {project_settings.FILE}; undone")
         message = f"{tree.role} on {tree.group}, turn {tree.turn}"
         repository.commit(tree.path, message, _author(tree.role))
         _return_to_branch(tree, tell)
         return
     left = repository.changed(tree.path)
-    if left or repository.commit_of(tree.path, "HEAD") != tree.begun:
+    if left or repository.branch_of(tree.path) != tree.branch or repository.tip(tree.path) != tree.begun:
         repository.undo(tree.path, tree.branch, tree.begun)
         names = ", ".join(left[:20]) or "commits"
         tell("warning", reason=f"{tree.role} may not write here; reverted: {names}")
@@ -152,7 +155,7 @@ def finish(tree: Tree, tell: Tell) -> None:
 
 def _return_to_branch(tree: Tree, tell: Tell) -> None:
     """Bring the work of an agent that has checked out something else to the branch that is merged later."""
-    if repository.git(tree.path, "symbolic-ref", "--quiet", "HEAD").output == f"refs/heads/{tree.branch}":
+    if repository.branch_of(tree.path) == tree.branch:
         return
     if not repository.contains(tree.path, "HEAD", tree.branch):
         what = f"{tree.role} has checked out something in {tree.path} that does not contain {tree.branch}."
@@ -184,13 +187,14 @@ def measure(tree: Tree, effect: str, *, asks: bool, tell: Tell) -> dict[str, Any
         return {"merge": prove(tree, tell), "commit": repository.commit_of(tree.path, tree.branch)}
     if effect not in SUBMITTED or tree.role not in BUILDERS:
         return None
-    changed = repository.differs(tree.path, tree.begun, "HEAD")
+    commit = repository.tip(tree.path)
+    changed = commit != tree.begun and repository.differs(tree.path, tree.begun, commit)
     if asks and not changed:
         what = "You submit work, but nothing in your folder has changed in this turn."
         raise Refused(UNCHANGED, what, "Do the work, or send the same report again if nothing needs to change")
     if not changed:
         tell("warning", reason=f"{tree.group} was submitted, but nothing has changed in its folder in this turn")
-    return {"changed": changed, "commit": repository.commit_of(tree.path, "HEAD")}
+    return {"changed": changed, "commit": commit}
 
 
 def prove(tree: Tree, tell: Tell) -> str:
@@ -211,7 +215,8 @@ def prove(tree: Tree, tell: Tell) -> str:
             raise _unproven(f"{tree.branch} is not contained in {into}")
         tell("warning", reason=f"{tree.group} has no commit of its own: {NOTHING}")
         return NOTHING
-    repository.undo(whole, into, into)
+    if repository.branch_of(whole) != into or repository.changed(whole):
+        repository.undo(whole, into, into)
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
         raise _unproven(f"{tree.branch} conflicts with {into}, which has moved on")

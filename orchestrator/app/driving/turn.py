@@ -20,7 +20,7 @@ from orchestrator.app.running import driven_turn
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import gates
-from orchestrator.core import agent_programs, extract, handoff
+from orchestrator.core import agent_programs, extract, handoff, project_settings
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
@@ -162,7 +162,9 @@ def _run(
 
     result = driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
     if tree is not None:
-        trees.finish(tree, place.tell)
+        changed = any(each.path == project_settings.FILE for each in result.changes)
+        # A run that failed before its end has seen nothing.
+        trees.finish(tree, place.tell, settings_changed=changed or result.raw is None)
     return result
 
 

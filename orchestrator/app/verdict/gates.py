@@ -20,7 +20,6 @@ from orchestrator.core import masking, refs
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
-from orchestrator.runner import fresh_trees
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -110,10 +109,15 @@ def _run(
     context: Context, start: Row, status: str, folder: str, within_s: float | None,
     cancelled: Callable[[], bool] | None,
 ) -> Seen:
+    due = _due(context, start, status)
+    if not due:
+        return Seen()
+    from orchestrator.runner import fresh_trees
+
     failed, not_run = [], []
     given = {"extra": extra} if (extra := fresh_trees.of_folder(folder)) else {}
     ends = None if within_s is None else time.monotonic() + within_s
-    for each in _due(context, start, status):
+    for each in due:
         left = TIMEOUT_S if ends is None else min(TIMEOUT_S, ends - time.monotonic())
         kept = {"criterion": each["id"], "command": each["command"], "output": "", "size": 0}
         if context.run is None:
