@@ -1,7 +1,8 @@
 """A JSON reader that knows the line and column of everything and goes on behind a fault, to name them all.
 
-Cold module: `strictjson` asks it where the faults are of a text that it refuses; workflow files are read by it alone.
-The standard library keeps the last of two equal keys, accepts NaN, and forgets lines: each of these is a fault here.
+Cold module: workflow files are read by it alone. The standard library keeps the last of two equal keys, accepts NaN,
+and forgets lines: each of these is a fault here. `strictjson` asks where the faults are of a text that it refuses; such
+a text may be large and full of them, so there the standard library parses, and only the first fault is located.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import bisect
 import json
 import math
 import re
+from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
 from orchestrator.core import names
@@ -24,6 +26,8 @@ _BLANK = frozenset(" \t\n\r")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORD = re.compile(r"-?[A-Za-z]+")
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MEMBERS = re.compile(rf"{_STRING}(?:[ \t\n\r]*:)?|\{{[ \t\n\r]*\}}|[{{}}]")
 _STRINGS = json.JSONDecoder()
 _WORDS = {"true": True, "false": False, "null": None}
 _INFINITE = frozenset({"NaN", "Infinity", "-Infinity", "-NaN"})
@@ -216,3 +220,100 @@ class Reader:
 def _joined(first: Any, again: Any) -> Any:
     """Two objects under one key are read as one, so that the checks behind the duplicate miss nothing."""
     return {**first, **again} if isinstance(first, dict) and isinstance(again, dict) else again
+
+
+# The faults of a valid text
+
+At = Callable[[str, str | int], str]
+"""The path of a member or an item below a path."""
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of an object with a key that is there twice, in it or below it."""
+
+
+def twice(text: str, at: At) -> tuple[list[str], int, int]:
+    """The keys that are there again in their object: the path of each, line and column of the first.
+
+    Args:
+        text: valid JSON but for such keys, and there is one.
+    """
+    found: list[str] = []
+    _name_twice(json.loads(text, object_pairs_hook=_members), "$", at, found)
+    return found, *_line_and_column(text, _first_twice(text))
+
+
+def unfit(text: str, at: At) -> tuple[list[str], str, int, int]:
+    """The texts that cannot be stored: the path of each, what is unfit about the first, its line and column.
+
+    Args:
+        text: valid JSON, without a key that is there twice.
+    """
+    found: list[str] = []
+    _name_unfit(json.loads(text), "$", at, found)
+    for token in re.finditer(_STRING, text):
+        words = names.text_problem(json.loads(token.group())) if "\\" in token.group() else None
+        if words:
+            return found, words, *_line_and_column(text, token.start())
+    return found, "", 1, 1
+
+
+def _members(pairs: list[tuple[str, Any]]) -> _Members | None:
+    found = dict(pairs)
+    return _Members(pairs) if len(found) != len(pairs) or _hold_members(found.values()) else None
+
+
+def _hold_members(values: Collection[Any]) -> bool:
+    kinds = set(map(type, values))
+    return _Members in kinds or (list in kinds and any(_hold_members(each) for each in values if type(each) is list))
+
+
+def _name_twice(value: Any, path: str, at: At, found: list[str]) -> None:
+    if type(value) is list:
+        for place, item in enumerate(value):
+            if item:
+                _name_twice(item, at(path, place), at, found)
+    elif type(value) is _Members:
+        paths: dict[str, str] = {}
+        for key, inner in value:
+            if key in paths:
+                found.append(paths[key])
+            else:
+                paths[key] = at(path, key)
+            _name_twice(inner, paths[key], at, found)
+
+
+def _first_twice(text: str) -> int:
+    """Where the first key stands that its object has before."""
+    outer: list[set[str]] = []
+    keys: set[str] = set()
+    for token in _MEMBERS.finditer(text):
+        word = token.group()
+        if word == "{":
+            outer.append(keys)
+            keys = set()
+        elif word == "}":
+            keys = outer.pop()
+        elif word[-1] == ":":
+            key = word[: word.rindex('"') + 1]
+            key = json.loads(key) if "\\" in key else key[1:-1]
+            if key in keys:
+                return token.start()
+            keys.add(key)
+    return 0
+
+
+def _name_unfit(value: Any, path: str, at: At, found: list[str]) -> None:
+    members = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+    if type(value) is str and names.text_problem(value):
+        found.append(path)
+    for key, inner in members:
+        is_unfit = type(key) is str and names.text_problem(key)
+        if is_unfit:
+            found.append(at(path, key))
+        if inner and type(inner) in (str, list, dict) and (type(inner) is not str or names.text_problem(inner)):
+            _name_unfit(inner, at(path, key), at, found)
+
+
+def _line_and_column(text: str, place: int) -> tuple[int, int]:
+    return text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from orchestrator.core import exactjson, names
-
-if TYPE_CHECKING:
-    from orchestrator.core.json_positions import Fault
 
 SIZE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 100
@@ -234,9 +230,11 @@ def _finite(digits: str) -> float:
 
 
 def _refuse_twice(text: str, what: str) -> NoReturn:
-    faults, paths = _located(text, "duplicate")
+    from orchestrator.core import json_positions
+
+    paths, line, column = json_positions.twice(text, at)
     message = f"{what} has a duplicate key: {', '.join(paths[:10])}"
-    raise JsonProblem(message, "duplicate", paths, faults[0].line, faults[0].column)
+    raise JsonProblem(message, "duplicate", tuple(paths), line, column)
 
 
 def _can_be_stored(value: object) -> bool:
@@ -248,16 +246,8 @@ def _can_be_stored(value: object) -> bool:
 
 
 def _refuse_texts(text: str, what: str) -> None:
-    faults, paths = _located(text, "text")
-    if faults:
-        message = f"{what} has a string at {paths[0]} that {faults[0].words}"
-        raise JsonProblem(message, "text", paths, faults[0].line, faults[0].column)
-
-
-def _located(text: str, kind: str) -> tuple[list[Fault], tuple[str, ...]]:
     from orchestrator.core import json_positions
 
-    reader = json_positions.Reader(text, DEPTH_LIMIT)
-    reader.read()
-    faults = [each for each in reader.faults if each.kind == kind]
-    return faults, tuple(functools.reduce(at, each.path, "$") for each in faults)
+    paths, words, line, column = json_positions.unfit(text, at)
+    if paths:
+        raise JsonProblem(f"{what} has a string at {paths[0]} that {words}", "text", tuple(paths), line, column)

@@ -144,9 +144,23 @@ def test_an_escaped_pair_of_surrogates_is_one_character() -> None:
     assert strictjson.loads('"\\ud83d\\ude00"', "the file") == "\U0001f600"
 
 
-def test_all_doubled_keys_are_named_each_with_its_path() -> None:
-    problem = problem_of('{"a": {"x": 1,\n "x": 2}, "b": [{"y": 1, "y": 2}]}')
-    assert (problem.paths, problem.line, problem.column) == (("$.a.x", "$.b[0].y"), 2, 2)
+@pytest.mark.parametrize(
+    ("data", "paths", "place"),
+    [
+        ('{"a": {"x": 1,\n "x": 2}, "b": [{"y": 1, "y": 2}]}', ("$.a.x", "$.b[0].y"), (2, 2)),
+        ('[[], {}, [{"a": "}", "b": "a:", "a": {"a": 1}}]]', ("$[2][0].a",), (1, 33)),
+        ('{"a": 1, "\\u0061" : {"b": 1, "b": 1}, "a": {}}', ("$.a", "$.a.b", "$.a"), (1, 10)),
+        ('[{"\\"": 1, "b": {}}, {"b": 1}, {"\\"": 1, "\\"": 2}]', ("$[2]['\"']",), (1, 42)),
+        ('["\\ud800", {"\\u0000": {"a": "x"}},\n{"\\ud800": ["\\u0000"]}]',
+         ("$[0]", "$[1]['\\x00']", "$[2]['\\ud800']", "$[2]['\\ud800'][0]"), (1, 2)),
+        ('{"a": "\\n", "b":\n ["x", "\\ud800"]}', ("$.b[1]",), (2, 8)),
+    ],
+)  # fmt: skip
+def test_all_faults_are_named_each_with_its_path_and_the_first_is_located(
+    data: str, paths: tuple[str, ...], place: tuple[int, int]
+) -> None:
+    problem = problem_of(data)
+    assert (problem.paths, (problem.line, problem.column)) == (paths, place)
 
 
 @pytest.mark.parametrize(
