@@ -36,6 +36,12 @@ def add(root: pathlib.Path, operation: str, output: str | None = None, **more: A
     return evidence_files.record(root, SESSION, operation, "executor", at=AT, facts={"exit_code": 0}, **more)
 
 
+def printed(root: pathlib.Path, item: Item) -> bytes:
+    """A raw file as it was printed."""
+    kept = (root / ".orchestrator/sessions/S1/evidence" / item.path).read_bytes()
+    return gzip.decompress(kept) if item.path.endswith(".gz") else kept
+
+
 def inspect(root: pathlib.Path, *operations: str, **more: Any) -> Inspection:
     return evidence_files.inspect(root, SESSION, operations, **more)
 
@@ -118,8 +124,8 @@ class TestRecording:
     ) -> None:
         output = "".join(f"{number}\n" for number in range(size // 7))[:size]
         record, _ = add(tmp_path, "op", output, compress=compress)
-        kept = (tmp_path / ".orchestrator/sessions/S1/evidence" / record.raw[0].path).read_bytes()
-        assert (gzip.decompress(kept) if compress else kept) == output.encode()
+        assert record.raw[0].path.endswith(".gz") == compress
+        assert printed(tmp_path, record.raw[0]) == output.encode()
         assert not compress or record.raw[0].size <= size // 3 + 100
 
     def test_an_operation_is_recorded_once(self, folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -172,7 +178,7 @@ class TestRecording:
         (tmp_path / "elsewhere").mkdir()
         (tmp_path / "root/.orchestrator").mkdir(parents=True)
         (tmp_path / "root/.orchestrator/sessions").symlink_to(tmp_path / "elsewhere")
-        with pytest.raises(EnvironmentProblem, match="no folder") as caught:
+        with pytest.raises(EnvironmentProblem, match="not a folder") as caught:
             add(tmp_path / "root", "op")
         assert (caught.value.code, list((tmp_path / "elsewhere").iterdir())) == ("OUTPUT_FAILED", [])
 
@@ -314,7 +320,7 @@ class TestInspecting:
         assert "op-0" not in found.without_evidence
         if found.missing:
             record, _ = evidence_files.record(tmp_path, SESSION, "op-1", "executor", at=AT, facts={})
-            assert evidence_files.read_raw(tmp_path, SESSION, record.raw[0]) == b"text"
+            assert printed(tmp_path, record.raw[0]) == b"text"
         assert inspect(tmp_path, "op-0", "op-1") == (2, (), (), (), ("raw/op-0.log.gz", "raw/op-1.log.gz"))
 
 
