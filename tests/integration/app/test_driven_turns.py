@@ -391,7 +391,7 @@ def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = EnvironmentProblem("OUTPUT_FAILED", "No room.", "")
-    monkeypatch.setattr(task_logs, "save", lambda *_: (_ for _ in ()).throw(problem))
+    monkeypatch.setattr(task_logs, "save_turn", lambda *_: (_ for _ in ()).throw(problem))
     result = run_turn(desk.context, order(desk))
     assert (result.state, result.reason) == ("failed", "The log could not be written: No room.")
     monkeypatch.setattr(evidence_files, "raw_file", lambda *_: (_ for _ in ()).throw(problem))
