@@ -60,21 +60,23 @@ class _Hidden:
         """What of a line is visible; the state is that of its end afterwards."""
         if self.comment is None and not self.elements and "<" not in line:
             return line
-        shown, at = "", 0
+        shown: list[str] = []
+        at = 0
         while at < len(line):
             if self.comment is not None:
                 end = _COMMENT_END.search(line, at)
                 if end is None:
-                    return shown
+                    return "".join(shown)
                 self.comment, at = None, end.end()
                 continue
             token = _TOKEN.search(line, at)
             stop = token.start() if token else len(line)
-            shown += "" if self.elements else line[at:stop]
+            if not self.elements:
+                shown.append(line[at:stop])
             at = self._take(number, line, token) if token else stop
             if token and token["span"] and not self.elements:
-                shown += token.group()
-        return shown
+                shown.append(token.group())
+        return "".join(shown)
 
     def _take(self, number: int, line: str, token: re.Match[str]) -> int:
         if token["comment"]:

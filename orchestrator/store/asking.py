@@ -166,7 +166,7 @@ class _Question:
         return known or self._wrong(str(error))
 
     def _wrong(self, message: str) -> OrchestratorError:
-        if "Run one statement at a time" in message:
+        if "one statement at a time" in message:
             return _invalid("it holds more than one statement")
         if "bindings" in message or "binding" in message:
             return _invalid("it has parameters, but no values were given")

@@ -137,6 +137,18 @@ def since(at: str | None) -> str:
     return f"since {at}" if seconds is None else f"for {span(max(seconds, 0))}"
 
 
+def timed(text: str) -> str:
+    """A sentence that says `at` or `since` a time, with that as `moment` and `since` word it."""
+    if _current.now is None:
+        return text
+    import re
+
+    def worded(found: re.Match[str]) -> str:
+        return moment(found["at"]) if found["word"] == "at" else since(found["at"])
+
+    return re.sub(r"\b(?P<word>at|since) (?P<at>\d{4}-\d\d-\d\dT[\d:.]+Z)", worded, text)
+
+
 def until(at: str) -> str:
     """Until when something is so: `for another 5 min` for a person at a terminal, `until` the time elsewhere."""
     seconds = _since(at)

@@ -34,6 +34,7 @@ MOST_WAITING = 99
 """Open questions that the navigation counts."""
 
 _FOLDER = pathlib.Path(__file__).resolve().parent / "templates"
+_MOMENT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _KANA = re.compile("[\u3040-\u30ff]")
 _TONES = {
     "good": "completed complete accept accepted met approved merged yes ok",
@@ -51,8 +52,16 @@ def when(text: str | None) -> Markup:
         moment = datetime.fromisoformat(text or "")
     except ValueError:
         return escape(visible.on_a_page(text or ""))
-    said = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-    return Markup('<time datetime="{}">{}</time>').format(text, said)
+    return Markup('<time datetime="{}">{}</time>').format(text, _day_and_time(moment))
+
+
+def _day_and_time(moment: datetime) -> str:
+    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+
+
+def moments(text: str) -> str:
+    """A sentence with its times as people read them."""
+    return _MOMENT.sub(lambda found: _day_and_time(datetime.fromisoformat(found.group())), text)
 
 
 def tone(word: str) -> str:
@@ -113,7 +122,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, asis, tone, words, doubt, role, fate, tongue, segment, by_button, advice.on_a_page)
+    filters = (when, moments, asis, tone, words, doubt, role, fate, tongue, segment, by_button, advice.on_a_page)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "form_mark": once.mark, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made

@@ -161,7 +161,7 @@ def test_what_is_refused_is_named(desk: Desk) -> None:
     assert said == [
         "Queries are read-only: this would delete from audit_events.",
         "Queries are read-only: this would set or use the pragma query_only.",
-        "Queries are read-only: VACUUM is none of SELECT, WITH, VALUES, EXPLAIN, PRAGMA.",
+        "Queries are read-only: only SELECT, WITH, VALUES, EXPLAIN, PRAGMA are allowed, not VACUUM.",
     ]
 
 

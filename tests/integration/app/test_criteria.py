@@ -316,7 +316,7 @@ def test_a_value_is_recorded_by_whoever_measured_it_and_each_one_stays_on_record
 def test_a_criterion_in_words_has_no_value_and_nothing_to_set_is_no_call() -> None:
     scope = Scope()
     scope.add()
-    with pytest.raises(UsageError, match="measures nothing"):
+    with pytest.raises(UsageError, match="has no metric"):
         scope.set(actual="3")
     with pytest.raises(UsageError, match="Nothing to set"):
         scope.set()

@@ -153,7 +153,7 @@ def test_a_merge_by_hand_needs_a_turn_in_which_no_worktree_was_begun(team: Team)
     team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
     start = team.left(owners.mine(), isolation="worktree")
     starts.end(team.desk.context, start, outcome="freed", reason="x")
-    with pytest.raises(Refused, match="nobody has seen its merge") as caught:
+    with pytest.raises(Refused, match="its merge was not verified") as caught:
         team.desk.report("developer MERGE_SUCCESS", "A")
     assert "orchestrator redispatch A -s S1" in str(caught.value.suggestion).replace("--session-id", "-s")
     team.desk.call("redispatch", session_id="S1", group_id="A", reason="I merge it")
@@ -215,7 +215,7 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
 def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.drive(*[says("developer", "READY_FOR_QA")] * 2, once=True)
-    assert "A was handed on, and nothing has changed in its folder" in reasons(team, "warning")
+    assert "A was submitted, but nothing has changed in its folder" in reasons(team, "warning")
     (team.folder / "later.txt").write_text("x\n")
     git(team.folder, "add", "later.txt")
     git(team.folder, "commit", "-qm", "later")
@@ -258,7 +258,7 @@ def test_a_branch_that_does_not_hold_the_groups_is_refused(team: Team) -> None:
     pathlib.Path(tree.path, "login.py").write_text("built\n")
     trees.finish(tree, lambda *_: None)
     git(pathlib.Path(tree.path), "checkout", "-q", "--detach", "main")
-    with pytest.raises(Refused, match="does not hold orchestrator/S1/A"):
+    with pytest.raises(Refused, match="does not contain orchestrator/S1/A"):
         trees.finish(tree, lambda *_: None)
     assert git(team.folder, "show", "orchestrator/S1/A:login.py") == "built"
 

@@ -86,7 +86,7 @@ class TestAPassphrase:
             with table.person(weaker):
                 for by in ("user", "alice"):
                     problem = table.refusal("session pause", id="S1", by=by, reason="r")
-                    assert (problem.code, "proves nobody any more" in problem.message) == ("HUMAN_REQUIRED", True)
+                    assert (problem.code, "no longer counts" in problem.message) == ("HUMAN_REQUIRED", True)
                     assert problem.suggestion == human.PROVEN
         assert table.rows("SELECT status FROM sessions") == [("active",)]
         assert_told_again(table.context)
@@ -225,7 +225,7 @@ class TestAnSshKey:
         table = planned()
         key = persons.key(tmp_path)
         key.with_suffix("").unlink()
-        with persons.seated(table.context), pytest.raises(UsageError, match="found no private half"):
+        with persons.seated(table.context), pytest.raises(UsageError, match="found no matching private key"):
             table.do("human enrol", by="user", ssh_key=str(key))
 
     @pytest.mark.parametrize(
@@ -492,7 +492,7 @@ class TestALink:
             id_ = table.do("human link")["link"]["id"]
         used = enrolment.UseLink(link=id_)
         operations.ask(table.context, used)
-        with pytest.raises(OrchestratorError, match="used up already"):
+        with pytest.raises(OrchestratorError, match="already been used"):
             operations.ask(table.context, used)
 
     def test_is_for_whoever_makes_it(self) -> None:
@@ -534,7 +534,7 @@ class TestSigns:
 
     @pytest.mark.parametrize(
         ("around", "words"),
-        [({"terminal": False}, "not running in a terminal"), ({"within": True}, "an executor has started"),
+        [({"terminal": False}, "not running in a terminal"), ({"within": True}, "a process that an executor started"),
          ({"types": lambda code: "x"}, "was not typed")],
     )  # fmt: skip
     def test_of_who_cannot_be_a_person(self, around: dict[str, Any], words: str) -> None:
@@ -588,7 +588,7 @@ def test_no_public_call_takes_a_proof_on_trust(tmp_path: pathlib.Path) -> None:
         mine.session_create("S1")
         public = [name for name in dir(mine) if not name.startswith("_")]
         assert not [name for name in public if "credential" in name or "proof" in name or "surroundings" in name]
-        with mine.as_person("terminal"), pytest.raises(OrchestratorError, match="this token was never given out"):
+        with mine.as_person("terminal"), pytest.raises(OrchestratorError, match="this token is unknown"):
             mine.session_end("S1", by="user", reason="r")
 
 
@@ -633,7 +633,7 @@ def test_what_is_answered_fits_its_schema_and_reads_well(words: str) -> None:
     assert "{" not in said
     found = {
         "human enrol": "is enrolled with a passphrase", "human list": "since", "human link": "valid once",
-        "human remove": "is removed", "human reset": "nothing is enrolled for user any more",
+        "human remove": "was removed", "human reset": "nothing is enrolled for user any more",
     }  # fmt: skip
     assert found[words] in said
 

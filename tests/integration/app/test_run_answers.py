@@ -148,7 +148,7 @@ def test_a_run_that_ended_asking_yes_or_no_goes_on_with_a_no(track: Track) -> No
 def test_what_asks_for_words_is_not_answered_by_yes_or_no(track: Track, decision: str) -> None:
     run = track.queue()
     track.hold(run, question="Which file?")
-    with pytest.raises(errors.UsageError, match="is answered by continue or revise or abandon") as caught:
+    with pytest.raises(errors.UsageError, match="takes continue or revise or abandon") as caught:
         track.answer(str(track.run(run).question_id), decision)
     assert caught.value.suggestion.endswith("--decision continue --note TEXT")
 

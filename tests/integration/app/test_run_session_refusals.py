@@ -190,7 +190,7 @@ def test_what_a_database_that_fails_leaves_queued_stays_queued(tmp_path: pathlib
             id="an unknown run",
         ),
         pytest.param(
-            lambda at: run_list_views.tasks(at.context, WORK), "UNKNOWN_SESSION", "Session S1 is no chat.",
+            lambda at: run_list_views.tasks(at.context, WORK), "UNKNOWN_SESSION", "Session S1 is not a chat.",
             id="the runs of what is no chat",
         ),
     ],

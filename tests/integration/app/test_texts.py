@@ -145,7 +145,7 @@ def test_a_dependency_is_shown_with_its_state(desk: Desk) -> None:
 
 def test_a_status_shows_who_is_late_and_what_a_person_must_answer(desk: Desk) -> None:
     found = lines(desk, "status", session_id="S1")
-    assert found[0] == "Session S1 (orchestration, parallel, testing full): a person is awaited"
+    assert found[0] == "Session S1 (orchestration, parallel, testing full): waiting for a person"
     assert [line for line in found if line.endswith("OVERDUE, blocked by S1:B9, sent back once")] != []
     assert [line for line in found if line.startswith("      orchestrator answer S1:Q")] != []
     assert "    start again: orchestrator redispatch A --session-id S1 --reason TEXT" in found

@@ -88,7 +88,7 @@ class TestModes:
         found = project.resolve()
         assert (found.mode, found.made) == ("temp", ALL)
         assert pathlib.Path(found.root).parent == temporary
-        assert "volatile" in found.warnings[0]
+        assert "may be deleted afterwards" in found.warnings[0]
         project.check(found.root)
         assert project.settings(found.root) == config.Settings()
         assert stat.S_IMODE(os.stat(found.root).st_mode) == 0o700
@@ -123,7 +123,7 @@ class TestModes:
     @pytest.mark.parametrize("mode", ["fixed", "cwd"])
     def test_a_root_that_is_absent_or_a_file_is_e102_and_not_made(self, tmp_path: pathlib.Path, mode: str) -> None:
         (tmp_path / "file").write_text("x")
-        for name, word in (("nothing", "exist"), ("file", "no folder")):
+        for name, word in (("nothing", "exist"), ("file", "not a folder")):
             named: dict[str, Any] = {"root" if mode == "fixed" else "project": str(tmp_path / name)}
             with pytest.raises(Refused, match=word) as caught:
                 project.resolve(mode=mode, **named)
@@ -360,8 +360,8 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("make", "reason"),
         [
-            (lambda path: path.mkdir(), "cannot be read: it is no regular file"),
-            (lambda path: os.mkfifo(path), "cannot be read: it is no regular file"),
+            (lambda path: path.mkdir(), "cannot be read: it is not a regular file"),
+            (lambda path: os.mkfifo(path), "cannot be read: it is not a regular file"),
             (lambda path: path.symlink_to(path), "is a symbolic link"),
             (lambda path: path.symlink_to("nowhere"), "is a symbolic link"),
         ],

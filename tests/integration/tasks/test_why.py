@@ -25,7 +25,7 @@ def test_a_task_that_nobody_has_says_how_it_is_taken(board: Board) -> None:
     answer = why(board, "T1")
     assert (answer["about"], answer["task_id"], answer["status"], answer["next"]) == ("task", "T1", "todo", None)
     assert answer["sentences"] == [
-        f"Task T1 (title of T1) is todo since {task['status_changed_at']}, by project_manager; nobody has it.",
+        f"Task T1 (title of T1) is todo since {task['status_changed_at']}, by project_manager; unassigned.",
         "Nothing blocks it; an agent starts it with `orchestrator task claim T1 --session-id S1 --agent-id AGENT`.",
     ]
 
@@ -128,7 +128,7 @@ def test_a_group_that_is_called_like_a_task_is_meant_and_names_the_task(board: B
     board.task("A")
     answer = why(board, "A")
     assert (answer["about"], answer["sentences"][-1]) == (
-        "group", "There is also a task A too: orchestrator task show A --session-id S1"
+        "group", "There is also a task A: orchestrator task show A --session-id S1"
     )  # fmt: skip
 
 

@@ -209,7 +209,7 @@ def test_sessions_are_listed_page_by_page(web: Web) -> None:
 def test_without_a_verdict_a_dry_run_is_shown_as_such(web: Web) -> None:
     story.blocked(web)
     page = web.get("/sessions/blocked/verdict").text
-    assert "a dry run" in page
+    assert "preview: nothing is recorded" in page
     assert '<span class="chip bad">reject</span>' in page
 
 
@@ -219,7 +219,7 @@ def test_a_recorded_verdict_is_shown_and_a_dry_run_on_demand(web: Web) -> None:
     page = web.get("/sessions/blocked/verdict").text
     assert f"recorded as {found['report_id']}" in page
     assert "nothing is completed" in page
-    assert "a dry run" in web.get("/sessions/blocked/verdict?anew=true").text
+    assert "preview: nothing is recorded" in web.get("/sessions/blocked/verdict?anew=true").text
 
 
 def test_a_group_shows_each_part_of_its_path(web: Web) -> None:

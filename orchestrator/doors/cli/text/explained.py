@@ -14,7 +14,7 @@ Answer = dict[str, Any]
 
 def why(answer: Answer) -> list[str]:
     """The answer of `why`: the reasons in sentences, then what they rest on."""
-    lines = [visible(sentence) for sentence in answer["sentences"]]
+    lines = [screen.timed(visible(sentence)) for sentence in answer["sentences"]]
     if answer["about"] == "question":
         return lines
     if answer["about"] == "decision":

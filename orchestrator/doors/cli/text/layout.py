@@ -97,8 +97,17 @@ def folded(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """What a text may be broken into; a relative time stays whole."""
-    return [text] if screen.is_relative(text) else text.split(" ")
+    """What a text may be broken into; a relative time and a command stay whole."""
+    if screen.is_relative(text):
+        return [text]
+    if _COMMAND not in text:
+        return text.split(" ")
+    if "`" in text:
+        import re
+
+        return re.findall(r"(?:`[^`]*`|[^ ])+|(?<= )(?= )", text)
+    prose, command, rest = text.partition(_COMMAND)
+    return [*prose.split(" ")[:-1], prose.split(" ")[-1] + command + rest]
 
 
 def hanging(head: str, text: str) -> list[str]:
@@ -107,7 +116,8 @@ def hanging(head: str, text: str) -> list[str]:
     if room is None or _COMMAND in text or columns(head) > room // 2:
         return [head + text]
     indent = " " * columns(head)
-    first, *rest = folded(text, room - columns(head))
+    # Below the title of a section it is indented once more.
+    first, *rest = folded(text, room - columns(head) - len(INDENT))
     return [head + first, *(indent + line for line in rest)]
 
 
@@ -166,12 +176,12 @@ def fitted(text: str) -> str:
 
 
 def _broken(line: str, room: int) -> list[str]:
-    if columns(line) <= room or _COMMAND in line:
+    if columns(line) <= room or (_COMMAND in line and line.find(_COMMAND) < room // 2 and "`" not in line):
         return [line]
     start = len(line) - len(line.lstrip(" "))
     label, colon, value = line[start:].partition(":")
     # The value of a field goes on below its beginning, any other line a little further in.
-    deeper = start + len(label) + 1 + len(value) - len(value.lstrip(" "))
+    deeper = start + columns(label) + 1 + len(value) - len(value.lstrip(" "))
     is_field = colon and " " not in label.strip() and deeper <= room // 3
     indent = " " * (deeper if is_field else start + len(INDENT))
     first, *rest = folded(line[start:], room - start, indent)

@@ -42,9 +42,9 @@ def _checks(alike: list[Answer]) -> list[str]:
     """The lines of one kind: each where they are few, else the first and the names of some."""
     if len(alike) <= layout.FEW:
         return [line for check in alike for line in _check(check)]
-    line, *hint = _check(alike[0])
+    said, hint = _said(alike[0]), _hint(alike[0])
     others = layout.others([check["subject"] for check in alike[1:]])
-    return [line, *(f"{layout.INDENT * 5}{other}" for other in others), *hint]
+    return [*said, *(f"{layout.INDENT * 5}{other}" for other in others), *hint]
 
 
 def _standing(answer: Answer) -> list[str]:
@@ -68,9 +68,17 @@ def _next(decision: Answer) -> str:
 
 
 def _check(check: Answer) -> list[str]:
+    return _said(check) + _hint(check)
+
+
+def _said(check: Answer) -> list[str]:
     level = screen.paint(f"{_LEVELS[check['level']]:<7}", screen.of_word(_LEVELS[check["level"]]))
-    first = f"{check['id']} {level} {visible(check['subject'])}: {visible(check['message'])}"
-    return [first, *([f"{layout.INDENT * 6}try: {visible(check['hint'])}"] if check["hint"] else [])]
+    said = screen.timed(f"{visible(check['subject'])}: {visible(check['message'])}")
+    return layout.hanging(f"{check['id']} {level} ", said)
+
+
+def _hint(check: Answer) -> list[str]:
+    return [f"{layout.INDENT * 6}try: {visible(check['hint'])}"] if check["hint"] else []
 
 
 def criteria(answer: Answer) -> list[str]:
