@@ -90,9 +90,9 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
     """A team whose first driver is killed while three agents are at work."""
     made = House(tmp_path_factory.mktemp("driven"))
     (made.project / ".gitignore").write_text(".orchestrator/\n")
+    made.orchestrator("install", "claude-code", "--scope", "project")
     made.git("add", ".")
     made.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Ignore")
-    made.orchestrator("init")
     team = Team(made)
     with made.played(worker=team) as model:
         with made.driver("--goal", GOAL, **SUBSCRIPTION) as driver:
@@ -120,6 +120,13 @@ def test_a_usage_limit_is_waited_for_and_the_same_conversation_goes_on(driven: D
     assert "B turn" in goes_on.first
     rows = driven.house.orchestrator("audit", "query", "SELECT outcome FROM starts WHERE outcome IS NOT NULL")["rows"]
     assert sorted(outcome for (outcome,) in rows) == ["limited", "lost", "lost", "lost"]
+
+
+def test_hooks_that_are_committed_leave_a_driven_agent_alone(driven: Driven) -> None:
+    assert "orchestrator-hook" in driven.house.git("show", "orchestrator/S1/A:.claude/settings.json")
+    rows = driven.house.orchestrator("audit", "query", "SELECT DISTINCT via FROM starts")["rows"]
+    assert rows == [["drive"]]
+    assert driven.house.orchestrator("audit", "query", "SELECT count(*) FROM adoptions")["rows"] == [[0]]
 
 
 def test_work_without_a_change_is_asked_for_once(driven: Driven) -> None:
