@@ -115,8 +115,9 @@ def test_other_agents_are_free(client: Client) -> None:
     assert client.start("Explore") == {}
 
 
-def test_only_the_main_agent_starts_roles(client: Client) -> None:
-    found = client.start("project_manager", agent_id="a9", agent_type="developer")
+@pytest.mark.parametrize("caller", ["developer", "general-purpose"])
+def test_only_the_main_agent_starts_roles(client: Client, caller: str) -> None:
+    found = client.start("project_manager", agent_id="a9", agent_type=caller)
     assert found["permissionDecision"] == "deny"
 
 
