@@ -81,7 +81,8 @@ class ExecutorResult(NamedTuple):
     leftovers: processes that could not be ended.
     denied_tools: tools that the program was not allowed to use.
     proposed_tasks: subtasks that it would like to have.
-    tool_calls, usage: what it counted itself; None where it counts nothing.
+    tool_calls, usage: what it counted itself; None where it counts nothing. usage_is_total: whether that is of the
+        whole conversation, also where it was gone on with.
     mark: what every record of a test executor carries.
     background: whether it left work unfinished in the background, by its events or processes; None where nothing tells.
     unfinished: that work, each with how it stands.
@@ -110,6 +111,7 @@ class ExecutorResult(NamedTuple):
     proposed_tasks: tuple[str, ...] = ()
     tool_calls: int | None = None
     usage: Mapping[str, int] | None = None
+    usage_is_total: bool = False
     output_bytes: int = 0
     no_text_bytes: int = 0
     duration_ms: int = 0

@@ -19,6 +19,7 @@ FILES = [
     *(source.ROOT / "docs" / f"{name}.md" for name in ("people", "runs", "interfaces")),
     source.ROOT / "workflow" / "README.md",
     source.ROOT / "docs" / "with-claude-code.md",
+    source.ROOT / "docs" / "with-codex.md",
     *sorted((source.ROOT / "agents").rglob("*.md")),
 ]
 FENCED = re.compile(r"^ *```[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

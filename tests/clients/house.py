@@ -1,4 +1,4 @@
-"""A project in which the real Claude Code works: its home, the model that a test plays, and what happened."""
+"""A project in which a real client works: its home, the model that a test plays, and what happened."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from tests.clients import scripted_model
 from tests.clients.scripted_model import Asked, Model, Said
 from tests.conftest import clean_environment
 
-VERSION = "2.1.332"
+VERSION, CODEX_VERSION = "2.1.332", "0.171.0"
 _CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
 PROGRAM = pathlib.Path(
     os.environ.get("TEST_CLAUDE_CODE") or _CACHE / "orchestrator-test-clients" / f"claude-code-{VERSION}" / "claude"
 )
-"""The client's program; `./task client` puts it there."""
+"""Claude Code's program; `./task client` puts it there."""
+CODEX = pathlib.Path(
+    os.environ.get("TEST_CODEX") or _CACHE / "orchestrator-test-clients" / f"codex-{CODEX_VERSION}" / "bin/codex"
+)
 ORCHESTRATOR = pathlib.Path(sys.executable).with_name("orchestrator")
 SECONDS = 240
 """Within which a conversation ends, also on a machine that is busy with other tests."""
@@ -35,6 +38,10 @@ NEEDS_CLIENT = [
     pytest.mark.slow,
     pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason=f"Claude Code {VERSION} is not at {PROGRAM}"),
 ]
+NEEDS_CODEX = [
+    *NEEDS_CLIENT,
+    pytest.mark.skipif(not os.access(CODEX, os.X_OK), reason=f"Codex {CODEX_VERSION} is not at {CODEX}"),
+]
 PLAN = {"groups": [
     {"id": "A", "name": "Greeting", "description": "Say hello."}, {"id": "B", "name": "Names", "description": "Ask."},
 ]}  # fmt: skip
@@ -43,6 +50,13 @@ REPORTS = {
     "developer spawn_merge": "MERGE_SUCCESS",
 }  # fmt: skip
 FIRST_LINE = re.compile(r"\[orchestrator (\S+) (\S+) turn (\d+) (\S+) (\S+)\]")
+DRIVER = """
+from orchestrator.app.reports import limits
+from orchestrator.doors.cli.main import run
+limits.MARGIN_S, limits.STEPS_S = 1.0, (1.0,)
+run()
+"""
+"""`orchestrator` that waits a second for the end of a usage limit."""
 HANDING_BACK = "SubagentHandback"
 _DUE = re.compile(r"subagent_type (\S+), prompt (\[orchestrator [^\]]+\])")
 
@@ -129,7 +143,7 @@ class House:
     def environment(self, **more: str) -> dict[str, str]:
         given, own = clean_environment(), ("CLAUDE", "ANTHROPIC")
         kept = {name: value for name, value in given.items() if not name.startswith(own)}
-        path = os.pathsep.join([str(ORCHESTRATOR.parent), str(PROGRAM.parent), os.environ["PATH"]])
+        path = os.pathsep.join([*(str(each.parent) for each in (ORCHESTRATOR, PROGRAM, CODEX)), os.environ["PATH"]])
         return kept | {
             "HOME": str(self.home), "PATH": path, "ANTHROPIC_BASE_URL": self.address, "ANTHROPIC_API_KEY": "made-up",
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1",
@@ -168,6 +182,18 @@ class House:
             command, cwd=self.project, env=self.environment(**more), text=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+
+    @contextmanager
+    def driver(self, *words: str, **more: str) -> Iterator[subprocess.Popen[str]]:
+        """`drive`, begun in the project; at the end it is told to cancel."""
+        argv = [sys.executable, "-c", DRIVER, "drive", *words, "--json"]
+        with subprocess.Popen(
+            argv, cwd=self.project, env=self.environment(**more), text=True, stdout=subprocess.PIPE
+        ) as driver:
+            try:
+                yield driver
+            finally:
+                driver.terminate()
 
     def claude(self, *words: str, **more: str) -> dict[str, Any]:
         """The last result of a conversation."""

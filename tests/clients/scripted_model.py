@@ -59,14 +59,19 @@ def text_of(content: Any) -> str:
 
 
 def messages_of(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The input of the Responses API as messages; what the client tells the model as its developer is left out."""
-    found = []
+    """The input of the Responses API as messages, all that the model said at once as one.
+
+    What the client tells the model as its developer is left out.
+    """
+    found: list[dict[str, Any]] = []
     for item in items:
         kind, role = item.get("type", "message"), item.get("role")
         if kind.endswith("_output"):
             found.append({"role": "user", "content": item.get("output")})
-        elif kind != "message" or role in ("user", "assistant"):
-            found.append({"role": role or "assistant", "content": item.get("content") or ""})
+        elif role == "user":
+            found.append({"role": "user", "content": item.get("content")})
+        elif (kind != "message" or role == "assistant") and not (found and found[-1]["role"] == "assistant"):
+            found.append({"role": "assistant", "content": ""})
     return found
 
 

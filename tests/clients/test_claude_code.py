@@ -20,6 +20,10 @@ pytestmark = house.NEEDS_CLIENT
 
 
 
+HELP = "Help, and let others help you."
+"""What an agent is asked that plays no role and starts one that does."""
+
+
 class Road(NamedTuple):
     """What was there before, the house, what the model heard, and the result."""
 
@@ -41,9 +45,12 @@ class Errant:
         return is_first
 
     def __call__(self, asked: Asked) -> Said:
+        if HELP in asked.first:
+            return Said("Helped.") if asked.turns else Said(calls=(start("project_manager", "Plan for me."),))
         if asked.turns == 1 and self._first("wrong"):
-            wrong = start("developer", "Build it."), start("project_manager", "Plan it.")
-            return Said(calls=(*wrong, start("project_manager", "Plan it again.")))
+            wrong = start("developer", "Build it."), start("general-purpose", HELP)
+            twice = start("project_manager", "Plan it."), start("project_manager", "Plan it again.")
+            return Said(calls=(*wrong, *twice))
         if "PLANNING_COMPLETE -> developer" in asked.last and self._first("planned"):
             return Said("I am done.")
         if "orchestrator validate S1" in asked.last and self._first("validate"):
@@ -98,6 +105,10 @@ def test_a_start_that_is_not_due_is_denied_and_so_is_a_second_one(road: Road) ->
     assert re.search("is under way|is started already", told)
     rows = road.house.orchestrator("audit", "query", "SELECT role, outcome FROM starts WHERE turn = 1")["rows"]
     assert rows == [["project_manager", None]]
+
+
+def test_only_the_main_agent_starts_roles(road: Road) -> None:
+    assert heard(road.model, "Only the main agent starts roles; project_manager was asked for inside another agent")
 
 
 def test_a_main_agent_that_stops_too_early_goes_on(road: Road) -> None:

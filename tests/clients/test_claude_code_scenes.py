@@ -81,6 +81,8 @@ def test_an_agent_that_dies_of_its_service_is_started_again(made: House) -> None
 
 def test_a_start_that_the_client_refuses_is_free_at_the_next_stop(made: House) -> None:
     left = ["refused"]
+    # Slow hooks are waited for.
+    replaced(made, f"sleep 1; {house.ORCHESTRATOR} hook")
 
     def main(asked: Asked) -> Said:
         if left and asked.turns == 1:
@@ -140,9 +142,15 @@ def test_a_client_that_was_killed_goes_on_where_it_is_resumed(made: House) -> No
     assert [each["agent"] for each in made.orchestrator("status", "S1")["spawns"]] == ["developer", "developer"]
 
 
-def test_without_the_program_no_agent_is_started(made: House) -> None:
+def replaced(made: House, program: str) -> None:
+    """Let the hooks call something else."""
     settings = made.project / ".claude/settings.local.json"
-    settings.write_text(settings.read_text().replace(f"{house.ORCHESTRATOR} hook", "/nowhere/orchestrator hook"))
+    settings.write_text(settings.read_text().replace(f"{house.ORCHESTRATOR} hook", program))
+
+
+@pytest.mark.parametrize("program", ["/nowhere/orchestrator hook", "sh -c 'kill -9 $$'"], ids=["missing", "crashing"])
+def test_without_the_program_no_agent_is_started(made: House, program: str) -> None:
+    replaced(made, program)
     calls = [Said(calls=(start("general-purpose", "Help."),)), Said("Denied.")]
     with made.played(lambda _: calls.pop(0)) as model:
         made.claude("Start a helper.")

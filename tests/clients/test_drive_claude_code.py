@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import pytest
@@ -22,6 +19,8 @@ from tests.clients.scripted_model import Asked, Model, Said
 pytestmark = house.NEEDS_CLIENT
 
 GROUPS = {"groups": [{"id": id, "name": id, "description": "Write names.txt."} for id in ("A", "B", "C")]}
+SUBSCRIPTION = {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "made-up"}
+"""What a client has that can reach a usage limit."""
 LIMIT = Said(
     "You have hit it", status=429, error="rate_limit_error",
     headers=(
@@ -29,14 +28,6 @@ LIMIT = Said(
         ("anthropic-ratelimit-unified-representative-claim", "five_hour"), ("x-should-retry", "false"),
     ),
 )  # fmt: skip
-DRIVER = """
-from orchestrator.app.reports import limits
-from orchestrator.doors.cli.main import run
-limits.MARGIN_S = 1.0
-run()
-"""
-"""`orchestrator` that waits a second beyond the reset of a usage limit."""
-
 
 class Team:
     """Agents of three groups: two write the same file, one writes none, and those who build try what is forbidden."""
@@ -88,18 +79,6 @@ class Driven(NamedTuple):
         return [(each["group_id"], each["role"]) for each in self.told if each["event"] == name]
 
 
-@contextmanager
-def begun(made: House, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A driver whose agents have a subscription, which alone has usage limits; at the end it is told to cancel."""
-    environment = made.environment(ANTHROPIC_API_KEY="", **{"CLAUDE_CODE_OAUTH_TOKEN": "made-up"})
-    argv = [sys.executable, "-c", DRIVER, "drive", *words, "--json"]
-    with subprocess.Popen(argv, cwd=made.project, env=environment, text=True, stdout=subprocess.PIPE) as driver:
-        try:
-            yield driver
-        finally:
-            driver.terminate()
-
-
 def developers(model: Model) -> int:
     """How often a developer has asked the model."""
     places = [house.place_of(asked) for asked, _ in model.heard]
@@ -111,16 +90,16 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
     """A team whose first driver is killed while three agents are at work."""
     made = House(tmp_path_factory.mktemp("driven"))
     (made.project / ".gitignore").write_text(".orchestrator/\n")
+    made.orchestrator("install", "claude-code", "--scope", "project")
     made.git("add", ".")
     made.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Ignore")
-    made.orchestrator("init")
     team = Team(made)
     with made.played(worker=team) as model:
-        with begun(made, "--goal", GOAL) as driver:
+        with made.driver("--goal", GOAL, **SUBSCRIPTION) as driver:
             house.until(lambda: developers(model) == 3, "three developers")
             driver.kill()
         team.works = True
-        with begun(made) as driver:
+        with made.driver(**SUBSCRIPTION) as driver:
             out, _ = driver.communicate(timeout=house.SECONDS)
         yield Driven(made, model, [json.loads(line) for line in out.splitlines()])
 
@@ -141,6 +120,13 @@ def test_a_usage_limit_is_waited_for_and_the_same_conversation_goes_on(driven: D
     assert "B turn" in goes_on.first
     rows = driven.house.orchestrator("audit", "query", "SELECT outcome FROM starts WHERE outcome IS NOT NULL")["rows"]
     assert sorted(outcome for (outcome,) in rows) == ["limited", "lost", "lost", "lost"]
+
+
+def test_hooks_that_are_committed_leave_a_driven_agent_alone(driven: Driven) -> None:
+    assert "orchestrator-hook" in driven.house.git("show", "orchestrator/S1/A:.claude/settings.json")
+    rows = driven.house.orchestrator("audit", "query", "SELECT DISTINCT via FROM starts")["rows"]
+    assert rows == [["drive"]]
+    assert driven.house.orchestrator("audit", "query", "SELECT count(*) FROM adoptions")["rows"] == [[0]]
 
 
 def test_work_without_a_change_is_asked_for_once(driven: Driven) -> None:

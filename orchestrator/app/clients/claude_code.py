@@ -36,7 +36,8 @@ def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str
         client=client,
         owner=owner,
         worker=worker,
-        role=_text(document, "agent_type") or _text(given, "subagent_type"),
+        # Where an agent starts another, its own type is told as well.
+        role=_text(given, "subagent_type") or _text(document, "agent_type"),
         tool=_text(document, "tool_name"),
         given=given,
         call_id=_text(document, "tool_use_id") or None,

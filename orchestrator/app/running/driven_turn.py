@@ -26,7 +26,7 @@ from orchestrator.app.running import (
     lock_acquisition,
     turn_runs,
 )
-from orchestrator.core import masking
+from orchestrator.core import masking, strictjson
 from orchestrator.core.running import config, locks, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple
@@ -280,7 +280,7 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
         evidence_faults=faults,
     )  # fmt: skip
     log = [{**entry, "text": masking.mask_keys(entry["text"], secrets), "at": at} for entry in _entries(seen)]
-    usage = _usage(order, result)
+    usage = _usage(context, order, result)
     facts = _write_log(run, facts, log, seen.files, at, secrets)
     ended = turn_runs.finish(
         context, run, facts=facts, log=log, files=seen.files, evidence=evidence, usage=usage, at=at
@@ -293,9 +293,14 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
     )  # fmt: skip
 
 
-def _usage(order: TurnOrder, result: port.ExecutorResult) -> dict[str, int] | None:
+def _usage(context: Context, order: TurnOrder, result: port.ExecutorResult) -> dict[str, int] | None:
     """What this run used: tokens as the executor counts them, milliseconds, and its own part of the cost."""
     used = {**(result.usage or {}), **({"duration_ms": result.duration_ms} if result.duration_ms else {})}
+    if result.usage_is_total and order.conversation is not None:
+        # Earlier runs of the turn were of the same conversation; each has its own part on record.
+        for run in turn_reader.of_turn(context.connection, order.session_id, order.group_id, order.turn):
+            before = strictjson.stored(run.usage) if run.usage else {}
+            used |= {name: max(0, used[name] - before.get(name, 0)) for name in result.usage or {}}
     if result.cost is not None:
         used["cost_microusd"] = max(0, result.cost - order.cost_before)
     return used or None

@@ -1,4 +1,8 @@
-"""The Codex program as an executor: `codex exec`, headless, its events read to the end of its turn."""
+"""The Codex program as an executor: `codex exec`, headless, its events read to the end of its turn.
+
+Nobody can be asked, so its sandbox decides: an agent that may write reaches its own folder and the system's temporary
+ones, no other repository and no network.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,10 @@ WRITING: Final = ("--sandbox", "workspace-write")
 """What it starts may write in the project."""
 ANSWERING: Final = ("--sandbox", "read-only")
 """For tasks that only ask."""
+NO_HOOKS: Final = ("--disable", "hooks")
+"""For an agent's turn: the project's own hooks are for people."""
+_TEMPORARY: Final = (("exclude_slash_tmp", "/tmp"), ("exclude_tmpdir_env_var", ""))  # noqa: S108 - compared with, not used
+"""Settings that take a temporary folder out of the sandbox, and which; blank is that of the environment."""
 
 _INSTALL: Final = "install it with: npm install -g @openai/codex"
 
@@ -60,7 +68,18 @@ class Codex:
         """The program and its arguments; the prompt is none of them."""
         model = () if task.model is None else ("--model", task.model)
         mode = ANSWERING if task.task_type in task_types.ANSWERS and not task.writes else WRITING
-        return [self._program, "exec", "--json", "--skip-git-repo-check", *mode, *model, "-"]
+        turn = () if task.role is None else (*NO_HOOKS, *self._own_tree(task.project))
+        goes_on = () if task.conversation is None else ("resume", task.conversation)
+        return [self._program, "exec", "--json", "--skip-git-repo-check", *mode, *model, *turn, *goes_on, "-"]
+
+    def _own_tree(self, folder: str) -> list[str]:
+        """What keeps the user's tree out of reach where it lies in a temporary folder itself."""
+        found = []
+        for name, place in _TEMPORARY:
+            above = os.path.realpath(place or self._variables.get("TMPDIR") or "/")
+            if above != "/" and os.path.realpath(folder).startswith(f"{above}/"):
+                found += ["--config", f"sandbox_workspace_write.{name}=true"]
+        return found
 
 
 def read(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:

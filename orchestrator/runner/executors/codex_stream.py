@@ -27,7 +27,10 @@ def read(task: port.ExecutorTask, events: Sequence[Event]) -> port.ExecutorResul
     seen, end = events[: places[-1]], events[places[-1]]
     items = [event["item"] for event in seen if _is(event, "item.completed")]
     said = [item["text"] for item in items if item.get("type") == "agent_message" and isinstance(item.get("text"), str)]
-    facts: dict[str, Any] = {"output": said[-1] if said else "", "usage": _usage(end)}
+    facts: dict[str, Any] = {
+        "output": said[-1] if said else "", "usage": _usage(end), "usage_is_total": True,
+        "conversation": _conversation(events),
+    }  # fmt: skip
     if end.get("type") == "turn.failed":
         sentence = message(end.get("error")) or "the turn failed, and nothing is said of why"
         return failures.failed(task, service_errors.kind(sentence), sentence, **facts)
@@ -37,9 +40,14 @@ def read(task: port.ExecutorTask, events: Sequence[Event]) -> port.ExecutorResul
     left = _unfinished(seen)
     calls = len([item for item in items if item.get("type") not in _NO_TOOLS])
     return port.ExecutorResult(
-        "COMPLETE", task.session_id, facts["output"], usage=facts["usage"], tool_calls=calls, background=bool(left),
-        unfinished=left,
-    )  # fmt: skip
+        "COMPLETE", task.session_id, **facts, tool_calls=calls, background=bool(left), unfinished=left
+    )
+
+
+def _conversation(events: Sequence[Event]) -> str | None:
+    """The id by which the program goes on with a conversation; an earlier one keeps its own."""
+    ids = (event.get("thread_id") for event in events if event.get("type") == "thread.started")
+    return next((each for each in ids if isinstance(each, str) and each), None)
 
 
 def last_error(events: Sequence[Event]) -> str | None:

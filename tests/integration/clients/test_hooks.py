@@ -20,6 +20,7 @@ from tests.integration.app.desk import Desk
 
 CLIENT = "b491e6bd-b518-472f-b023-bbd62a1ae902"
 PLAN = {"groups": [{"id": "A", "description": "The form."}, {"id": "B"}]}
+CODEX = pathlib.Path(__file__).parents[2] / "unit/runner/executors/recorded_codex_events.jsonl"
 GONE = owners.mine().rpartition(":")[0] + ":1"
 
 
@@ -114,8 +115,9 @@ def test_other_agents_are_free(client: Client) -> None:
     assert client.start("Explore") == {}
 
 
-def test_only_the_main_agent_starts_roles(client: Client) -> None:
-    found = client.start("project_manager", agent_id="a9", agent_type="developer")
+@pytest.mark.parametrize("caller", ["developer", "general-purpose"])
+def test_only_the_main_agent_starts_roles(client: Client, caller: str) -> None:
+    found = client.start("project_manager", agent_id="a9", agent_type=caller)
     assert found["permissionDecision"] == "deny"
 
 
@@ -443,6 +445,18 @@ def test_a_client_that_forgets_its_conversation_directs_the_session_in_the_next_
     assert "you direct session S1" in answer["hookSpecificOutput"]["additionalContext"]
     assert client.event("Stop") is None
     assert client.event("Stop", client=after) is not None
+
+
+def test_the_events_of_codex_are_told_and_held_by_the_same_rules(client: Client) -> None:
+    lines = map(json.loads, CODEX.read_text("utf-8").splitlines())
+    told = {}
+    for event in (each["event"] for each in lines if each["kind"] == "hook"):
+        operations.ask(client.desk.context, starts.AdoptSession(session_id="S1", client=event["session_id"]))
+        given = {name: value for name, value in event.items() if name not in ("session_id", "hook_event_name")}
+        told[event["hook_event_name"]] = client.event(event["hook_event_name"], client=event["session_id"], **given)
+    assert "you direct session S1" in (told["SessionStart"] or {})["hookSpecificOutput"]["additionalContext"]
+    assert (told["Stop"] or {})["decision"] == "block"
+    assert (told["PreToolUse"], told["PostToolUse"]) == (None, None)
 
 
 def test_orchestrate_takes_on_the_only_open_session(tmp_path: pathlib.Path) -> None:

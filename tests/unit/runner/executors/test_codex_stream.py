@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 from typing import Any
 
@@ -9,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.runner.executors import codex_stream
+from orchestrator.runner.executors import codex, codex_stream
 from tests.contract.executors import making
 
 BEGUN = {"type": "thread.started", "thread_id": "t"}
 DONE = {"type": "turn.completed", "usage": {"input_tokens": 20, "output_tokens": 4}}
 NOTE = {"type": "item.completed", "item": {"id": "0", "type": "error", "message": "Model metadata not found."}}
+
+RECORDED = pathlib.Path(__file__).with_name("recorded_codex_events.jsonl")
+"""Events of Codex 0.171.0: its stream, and those of its hooks."""
+
+
+def recorded(scene: str) -> list[dict[str, Any]]:
+    lines = map(json.loads, RECORDED.read_text("utf-8").splitlines())
+    return [each["event"] for each in lines if (each["scene"], each["kind"]) == (scene, "stream")]
 
 
 def said(text: str, id: str = "9") -> dict[str, Any]:
@@ -68,6 +77,34 @@ def test_P8_what_had_not_ended_with_the_turn_is_unfinished(
 ) -> None:
     result = read(tmp_path, said("All done."), *events)
     assert (result.background, result.unfinished) == (bool(left), left)
+
+
+def test_recorded_turns_are_read(tmp_path: pathlib.Path) -> None:
+    done = read(tmp_path, *recorded("a command and an answer"))
+    assert (done.status, done.output, done.tool_calls) == ("COMPLETE", "Done.\n\nSTATUS: READY_FOR_QA", 1)
+    assert (done.conversation, done.usage_is_total) == ("01a224a8-0d41-7d01-b2a6-22b45e2442b9", True)
+    limited = read(tmp_path, *recorded("usage limit reached"))
+    assert (limited.status, limited.error.partition(":")[0]) == ("ERROR", "USAGE_LIMIT")
+    assert limited.conversation == "01a224a8-1089-78e3-b0f8-1f2f487c6def"
+
+
+@pytest.mark.parametrize(
+    ("place", "temporary", "kept_out"),
+    [
+        ("/home/a/project", "/home/a/tmp", []),
+        ("/tmp/project", "", ["exclude_slash_tmp"]),  # noqa: S108 - compared with, not used
+        ("/var/a/project", "/var/a", ["exclude_tmpdir_env_var"]),
+    ],
+)
+def test_an_agent_is_kept_out_of_a_temporary_folder_that_holds_its_project(
+    tmp_path: pathlib.Path, place: str, temporary: str, kept_out: list[str]
+) -> None:
+    task = making.task(tmp_path)._replace(project=place, role="developer", writes=True, conversation="c")
+    argv = codex.Codex(variables={"TMPDIR": temporary}).argv(task)
+    assert [each.split(".")[1].removesuffix("=true") for each in argv if "sandbox_workspace" in each] == kept_out
+    assert argv[argv.index("--sandbox") + 1] == "workspace-write"
+    assert argv[-3:] == ["resume", "c", "-"]
+    assert argv[argv.index("--disable") + 1] == "hooks"
 
 
 def test_a_declined_command_is_a_denied_tool(tmp_path: pathlib.Path) -> None:
