@@ -91,7 +91,8 @@ def test_nothing_that_takes_time_is_imported_before_interrupts_are_held_back() -
     assert ast.literal_eval(done.stdout) == {"orchestrator", "orchestrator.__main__"}
 
 
-@pytest.mark.parametrize("module", ["orchestrator", "orchestrator.__main__", "orchestrator.doors", "orchestrator.doors.cli", "orchestrator.errors",
+@pytest.mark.parametrize("module", ["orchestrator", "orchestrator.__main__", "orchestrator.doors",
+                                    "orchestrator.doors.cli", "orchestrator.errors",
                                     "orchestrator.doors.cli.early_interrupts",
                                     "orchestrator.doors.cli.main"])  # fmt: skip
 def test_an_interrupt_at_an_import_of_the_installed_command_is_answered(
