@@ -1,15 +1,21 @@
-"""The installed command, and `python -m orchestrator`.
+"""What the installed command calls, and `python -m orchestrator`.
 
-The script that an installer generates imports this module and calls `main`. So little is imported before its first
-statement: an interrupt there would print a traceback, and from then on it waits for the handler that answers it.
+`bin/orchestrator` holds interrupts back in its first statement. The script that an installer generates for
+`guarded-orchestrator` imports this module before it can, and so does `-m`: little is imported here before interrupts
+are held back, since one there prints a traceback.
 """
 
 import _signal  # type: ignore[import-not-found]  # the module behind `signal`, at hand in every interpreter
 
 
-def main() -> None:
-    """Run the command line of this process, and end it. Interrupts are held back until their handler is installed."""
-    mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT,))
+def main(mask: object = None) -> None:
+    """Run the command line of this process, and end it. Interrupts are held back until their handler is installed.
+
+    Args:
+        mask: the signals that were held back before the caller held back interrupts; None where it did not.
+    """
+    if mask is None:
+        mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT,))
     from orchestrator.doors.cli import early_interrupts
 
     early_interrupts.install()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import venv
@@ -70,7 +71,17 @@ def test_the_command_starts_where_the_path_of_its_environment_has_a_blank(
     python(installed, tmp_path, *pip, "install", "--no-compile", "--no-deps", "--no-index", "--ignore-installed",
            str(wheel))  # fmt: skip
     version = python(interpreter, tmp_path, "-m", "orchestrator", "--version")
-    assert python(interpreter.with_name("orchestrator"), tmp_path, "--version") == version
+    command, generated = interpreter.with_name("orchestrator"), interpreter.with_name("guarded-orchestrator")
+    first, second = tmp_path / "first link", tmp_path / "second link"
+    first.symlink_to(os.path.relpath(command, tmp_path))
+    second.symlink_to(first)
+    # Outside of a virtual environment the generated command beside it is what starts.
+    elsewhere = tmp_path / "no env"
+    elsewhere.mkdir()
+    alone = pathlib.Path(shutil.copy(command, elsewhere / "orchestrator"))
+    (elsewhere / generated.name).symlink_to(generated)
+    for each in (command, generated, first, second, alone):
+        assert python(each, tmp_path, "--version") == version, each
 
 
 def test_the_lock_holds_all_that_the_wheel_asks_for(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
