@@ -165,6 +165,25 @@ class Driven(DrivenUse):
     by_role_and_group: list[DrivenPart]
 
 
+class StartsPart(TypedDict):
+    """The agents of one role in one group that were started in one way."""
+
+    role: str
+    group_id: str | None
+    via: Literal["hook", "mcp", "drive"]
+    starts: int
+    outcomes: dict[str, int]
+    seconds: int
+
+
+class Starts(TypedDict):
+    """The agents that were started, and how long they were at work."""
+
+    starts: int
+    seconds: int
+    by_role_and_group: list[StartsPart]
+
+
 class Numbers(TypedDict):
     """A session, or one group of it, in numbers."""
 
@@ -185,6 +204,7 @@ class Numbers(TypedDict):
     tasks: Tasks
     usage: Usage
     driven: Driven
+    starts: Starts
 
 
 class Stats(Answer):

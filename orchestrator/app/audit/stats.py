@@ -24,6 +24,10 @@ The keys of `stats`:
 - `driven`: what the runs of driven turns used: `runs`, `seconds` of their executors, `input_tokens`,
   `output_tokens` and `cost_usd` (a decimal text with six places) in all, and the same `by_role_and_group`
   [{role, group_id, ...}]. A conversation that went on counts with what it used since.
+- `starts`: the agents that hooks, a driver or a main agent over MCP have started, `by_role_and_group` [{role,
+  group_id, via, starts, outcomes {answered, failed, lost, freed, limited, superseded or open: starts}, seconds}]
+  and in all `starts` and `seconds`: from each start until its report, its end, or now; of one whose turn went on
+  without it none are counted.
 - `measured_at`: now, or the time of the step `until` where the record goes on after it.
 """
 
@@ -107,6 +111,7 @@ def _counted(context: Context, asked: _Asked, now: str) -> Answer:
         "questions": _questions(rows(inquiries.QUESTIONS), now),
         "usage": _usage(reports, sorted({role for role, *_ in reports.by_agent})),
         "driven": _driven(list(rows(inquiries.TURN_RUNS))),
+        "starts": _starts(rows(inquiries.STARTS), now),
     }
 
 
@@ -114,6 +119,22 @@ def _driven(rows: list[Any]) -> Answer:
     """What executors used in driven turns."""
     each = [{"role": row[0], "group_id": row[1], **_used(row[2:])} for row in rows]
     return {**_used([sum(row[place] for row in rows) for place in range(2, 7)]), "by_role_and_group": each}
+
+
+def _starts(rows: Iterable[tuple[Any, ...]], now: str) -> Answer:
+    """How many agents were started, what became of them, and how long they were at work."""
+    found: dict[tuple[str, str | None, str], Answer] = {}
+    for role, group, via, outcome, started, ended, reported, is_awaited in rows:
+        row = found.setdefault(
+            (role, group, via),
+            {"role": role, "group_id": group, "via": via, "starts": 0, "outcomes": Counter(), "seconds": 0},
+        )
+        row["starts"] += 1
+        row["outcomes"][outcome or ("answered" if reported else "open" if is_awaited else "superseded")] += 1
+        row["seconds"] += moments.seconds(started, ended or reported or (now if is_awaited else None)) or 0
+    each = [{**row, "outcomes": dict(sorted(row["outcomes"].items()))} for row in found.values()]
+    whole = {name: sum(row[name] for row in each) for name in ("starts", "seconds")}
+    return {**whole, "by_role_and_group": each}
 
 
 def _used(found: Sequence[float]) -> Answer:

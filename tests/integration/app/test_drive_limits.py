@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.app import starts
 from orchestrator.app.driving import drive
+from orchestrator.app.kernel import operations
 from orchestrator.app.reports import limits
 from orchestrator.errors import UsageError
 from orchestrator.runner import port, process
@@ -185,3 +187,24 @@ def test_what_driven_turns_used_is_summed_by_role_and_group(team: Team) -> None:
     parts = {(each["role"], each["group_id"]): (each["runs"], each["cost_usd"]) for each in found["by_role_and_group"]}
     assert parts["developer", "A"] == (2, "1.250000")
     assert parts["project_manager", None] == (1, "0.000000")
+
+
+def test_starts_of_every_kind_are_counted_with_the_time_that_they_took(team: Team) -> None:
+    planned(team)
+    given: dict[str, Any] = {"session_id": "S1", "group_id": "A", "turn": team.turn(), "client": "c"}
+    start = operations.ask(team.desk.context, starts.ReserveStart(**given, via="hook"))["start"]
+    team.desk.clock.minutes += 2
+    starts.end(team.desk.context, start, outcome=starts.FAILED, reason="it died")
+    operations.ask(team.desk.context, starts.ReserveStart(**given, via="mcp"))
+    team.desk.clock.minutes += 3
+    found = team.desk.call("audit stats", session_id="S1")["stats"]["starts"]
+    parts = [(each["role"], each["group_id"], each["via"], each["outcomes"], each["seconds"])
+             for each in found["by_role_and_group"]]  # fmt: skip
+    assert parts == [
+        ("developer", "A", "hook", {"failed": 1}, 120), ("developer", "A", "mcp", {"open": 1}, 180),
+    ]  # fmt: skip
+    team.desk.report("developer READY_FOR_QA", "A", interrupt=True)
+    team.desk.clock.minutes += 1
+    (group,) = (each for each in team.desk.call("audit stats", session_id="S1")["stats"]["starts"]["by_role_and_group"]
+                if each["via"] == "mcp")  # fmt: skip
+    assert (group["outcomes"], group["seconds"]) == ({"answered": 1}, 180)

@@ -57,6 +57,8 @@ def stats(answer: Answer) -> list[str]:
         visible(f"Session {found['session_id']}{group}, measured {screen.moment(found['measured_at'])}"),
         *layout.fields(_numbers(found)),
         *layout.section("Roles", _roles(found["roles"])),
+        *layout.section("Agents started", _starts(found["starts"])),
+        *layout.section("Driven turns by role and group", _driven_parts(found["driven"])),
         *layout.section("Reports", _reports(found["agents"])),
         *layout.section("Rules that fired", _counts("RULE", found["rules"])),
         *layout.section("Refusals", _counts("CODE", found["refusals"]["by_code"])),
@@ -84,6 +86,24 @@ def _numbers(found: Answer) -> list[tuple[str, object]]:
 def _driven(used: Answer) -> str:
     tokens = f"{used['input_tokens']} in, {used['output_tokens']} out"
     return f"{layout.counted(used['runs'], 'run')}, {duration(used['seconds'])}, {tokens}, {used['cost_usd']} USD"
+
+
+def _driven_parts(used: Answer) -> list[str]:
+    rows = [
+        (each["role"], each["group_id"], each["runs"], duration(each["seconds"]), each["input_tokens"],
+         each["output_tokens"], each["cost_usd"])
+        for each in used["by_role_and_group"]
+    ]  # fmt: skip
+    return layout.table(("ROLE", "GROUP", "RUNS", "TIME", "TOKENS IN", "OUT", "USD"), rows) if rows else []
+
+
+def _starts(found: Answer) -> list[str]:
+    rows = [
+        (each["role"], each["group_id"], each["via"], each["starts"], duration(each["seconds"]),
+         ", ".join(f"{name} {count}" for name, count in each["outcomes"].items()))
+        for each in found["by_role_and_group"]
+    ]  # fmt: skip
+    return layout.table(("ROLE", "GROUP", "THROUGH", "STARTS", "TIME", "OUTCOMES"), rows) if rows else []
 
 
 def _tasks(found: Answer) -> str:
