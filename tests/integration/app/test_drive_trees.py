@@ -17,7 +17,7 @@ from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, driver_locks, owners
-from orchestrator.store import turn_reader
+from orchestrator.store import migrate, turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
@@ -153,7 +153,7 @@ def test_a_merge_by_hand_needs_a_turn_in_which_no_worktree_was_begun(team: Team)
     team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
     start = team.left(owners.mine(), isolation="worktree")
     starts.end(team.desk.context, start, outcome="freed", reason="x")
-    with pytest.raises(Refused, match="nobody has seen its merge") as caught:
+    with pytest.raises(Refused, match="its merge was not verified") as caught:
         team.desk.report("developer MERGE_SUCCESS", "A")
     assert "orchestrator redispatch A -s S1" in str(caught.value.suggestion).replace("--session-id", "-s")
     team.desk.call("redispatch", session_id="S1", group_id="A", reason="I merge it")
@@ -167,6 +167,9 @@ def test_what_older_rules_took_without_a_proof_stays_as_it_was(team: Team) -> No
     assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted"
     team.desk.context.rules_version = 5
     assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'merge'") == [(0,)]
+    # As the version of the schema before had it.
+    migrate.downgrade(team.desk.path, "0013", team.desk.clock())
+    assert migrate.upgrade(team.desk.path, team.desk.clock()).before == 13
     assert team.rows("SELECT merged_why, valid FROM completion_paths") == [("merged", 1)]
     assert team.desk.call("audit verify")["findings"] == []
     assert team.desk.call("audit replay", session_id="S1")["count"] == 0
@@ -215,7 +218,7 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
 def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.drive(*[says("developer", "READY_FOR_QA")] * 2, once=True)
-    assert "A was handed on, and nothing has changed in its folder" in reasons(team, "warning")
+    assert "A was submitted, but nothing has changed in its folder" in reasons(team, "warning")
     (team.folder / "later.txt").write_text("x\n")
     git(team.folder, "add", "later.txt")
     git(team.folder, "commit", "-qm", "later")
@@ -258,7 +261,7 @@ def test_a_branch_that_does_not_hold_the_groups_is_refused(team: Team) -> None:
     pathlib.Path(tree.path, "login.py").write_text("built\n")
     trees.finish(tree, lambda *_: None)
     git(pathlib.Path(tree.path), "checkout", "-q", "--detach", "main")
-    with pytest.raises(Refused, match="does not hold orchestrator/S1/A"):
+    with pytest.raises(Refused, match="does not contain orchestrator/S1/A"):
         trees.finish(tree, lambda *_: None)
     assert git(team.folder, "show", "orchestrator/S1/A:login.py") == "built"
 
