@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import strictjson
 from orchestrator.store import queries, turn_reader
@@ -15,7 +16,7 @@ MOST = 12
 """How many of the newest comparisons are told."""
 _ONCE_DRIVEN = "SELECT 1 FROM starts WHERE session_id = :session AND via = 'drive' LIMIT 1"
 _MERGED, _NOTHING = "merged", "nothing_to_merge"
-_IN_WORDS = ("merge", "changed", "commit")
+_IN_WORDS = ("merge", "changed", "commit", measuring.GATES)
 
 
 def turns(context: Context, session_id: str, spawns: list[Answer]) -> list[Answer]:
@@ -91,7 +92,9 @@ def _compared(measured: dict[str, Any]) -> Answer:
         words.append("nothing in the tree has changed")
         agrees = False
     more = [f"{name.replace('_', ' ')}: {_said(value)}" for name, value in measured.items() if name not in _IN_WORDS]
-    return {"seen": "; ".join([*words, *more]), "agrees": agrees and "differences" not in measured}
+    failed = [each for each in measured.get(measuring.GATES, ()) if each["ran"]]
+    said = "; ".join([*words, *measuring.gates_in_words(measured), *more])
+    return {"seen": said, "agrees": agrees and not failed and "differences" not in measured}
 
 
 def _said(value: Any) -> str:

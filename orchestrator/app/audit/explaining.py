@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.app.audit import telling
 from orchestrator.app.engine import decision_views, overview
+from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import completion, names, strictjson
@@ -262,7 +263,9 @@ def _report(context: Context, session_id: str, report: Row) -> Answer:
 def _seen(measured: Answer) -> str:
     """What was measured, in words."""
     words = {True: "yes", False: "no"}
-    return "; ".join(f"{name}: {words.get(value, value)}" for name, value in measured.items())
+    plain = {name: value for name, value in measured.items() if name != measuring.GATES}
+    told = [f"{name}: {words[value] if isinstance(value, bool) else value}" for name, value in plain.items()]
+    return "; ".join([*told, *measuring.gates_in_words(measured)])
 
 
 def _consequences(context: Context, row: Row) -> list[Answer]:

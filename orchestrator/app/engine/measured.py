@@ -5,6 +5,7 @@ Source: 80 section 5 (measured instead of claimed).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.app.kernel.context import Work
@@ -26,6 +27,12 @@ def rows(work: Work, group_id: str | None) -> list[dict[str, Any]]:
         commit = str(seen.get("commit") or "")
         found.append(_row(group_id, "merge", group_id, seen[MERGE], commit, len(commit)))
     return found
+
+
+def gates_in_words(seen: Mapping[str, Any]) -> list[str]:
+    """What was seen of gates, a phrase for each that failed or was not run."""
+    return [f"gate {each['criterion']} {'failed' if each['ran'] else 'did not run'}: {each['why']}"
+            for each in seen.get(GATES, ())]
 
 
 def keep(work: Work, group_id: str | None) -> None:

@@ -99,7 +99,9 @@ def where(context: Context, start: Row, folder: str | None = None) -> str:
 
     root = attached.project_root(context.path)
     tree = root / refs.folder(start["session_id"], start["group_id"])
-    is_own = folder is None or start.get("isolation") == "worktree"
+    isolation = start.get("isolation")
+    # Where nobody says anything, the tree is taken that is there; one may be left of an earlier drive.
+    is_own = isolation == "worktree" or (isolation is None and folder is None)
     if is_own and os.path.lexists(tree / ".git"):
         return str(tree)
     return folder if folder is not None and os.path.isdir(folder) else str(root)

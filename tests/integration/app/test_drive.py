@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app import starts
+from orchestrator.app.audit import at_work
 from orchestrator.app.driving import crew, drive, leftovers
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
@@ -372,3 +373,5 @@ def test_a_gate_that_goes_on_failing_is_told_to_whoever_is_next(team: Team, resu
     assert team.told("sent_back", "reported") == ["sent_back"] * sent + ["reported"]
     ((details,),) = team.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
     assert json.loads(details)["gate_failures"][0]["why"] == "exit 1"
+    (compared,) = at_work.seen(team.desk.context, "S1")
+    assert (compared["seen"], compared["agrees"]) == ("gate C1 failed: exit 1", False)

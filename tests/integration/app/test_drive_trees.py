@@ -17,7 +17,7 @@ from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, driver_locks, owners
-from orchestrator.store import turn_reader
+from orchestrator.store import migrate, turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
@@ -167,6 +167,9 @@ def test_what_older_rules_took_without_a_proof_stays_as_it_was(team: Team) -> No
     assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted"
     team.desk.context.rules_version = 5
     assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'merge'") == [(0,)]
+    # As the version of the schema before had it.
+    migrate.downgrade(team.desk.path, "0013", team.desk.clock())
+    assert migrate.upgrade(team.desk.path, team.desk.clock()).before == 13
     assert team.rows("SELECT merged_why, valid FROM completion_paths") == [("merged", 1)]
     assert team.desk.call("audit verify")["findings"] == []
     assert team.desk.call("audit replay", session_id="S1")["count"] == 0

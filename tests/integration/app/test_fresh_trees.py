@@ -111,7 +111,7 @@ def pipe(team: Team) -> None:  # noqa: F811
 BAD: list[Any] = [
     pytest.param({"worktree_copy": [".env"]}, None, "No such file", id="a missing file"),
     pytest.param({"worktree_copy": [".env"]}, linked, "is a symbolic link", id="a link"),
-    pytest.param({"worktree_copy": [".env"]}, pipe, "no regular file", id="a pipe"),
+    pytest.param({"worktree_copy": [".env"]}, pipe, "not a regular file", id="a pipe"),
     pytest.param({"worktree_copy": ["../.env"]}, None, "must be a path inside the project", id="out of the project"),
     pytest.param({"worktree_copi": []}, None, "did you mean worktree_copy?", id="an unknown key"),
     pytest.param({"worktree_setup": ["make"]}, None, "must be an argument list", id="no argument list"),

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from orchestrator.app.verdict import gates
 from orchestrator.errors import Refused
 from orchestrator.runner import commands
+from tests.cases import every
 from tests.integration.app.desk import Desk
 
 READY: dict[str, Any] = {
@@ -63,6 +65,8 @@ def test_after_three_times_it_is_routed_with_the_failure(desk: Desk) -> None:
     (report,) = [each for each in desk.call("handoff", session_id="S1", group_id="A")["handoff"]["reports"]
                  if each["role"] == "developer"]
     assert [(each["criterion"], each["why"]) for each in report["gates"]] == [("C1", "exit 1")]
+    told = " ".join(desk.call("why", id=f"S1:D{report['seq']}", session_id="S1")["sentences"])
+    assert "What was seen of it: gate C1 failed: exit 1." in told
 
 
 def test_a_dry_run_tells_and_records_nothing(desk: Desk) -> None:
@@ -89,3 +93,22 @@ def test_where_no_commands_are_run_the_report_says_so(desk: Desk) -> None:
     desk.call("route", **READY)
     ((details,),) = rows(desk, "SELECT details FROM agent_reports WHERE role = 'developer'")
     assert json.loads(details)["gates_not_run"][0]["why"] == "not run: this program runs no commands"
+
+
+PLACES: list[Any] = [
+    ({}, None, "tree"), ({}, "own", "own"), ({}, "missing", "project"),
+    ({"isolation": "worktree"}, "own", "tree"), ({"isolation": "none"}, None, "project"),
+]  # fmt: skip
+
+
+@every(("start", "folder", "found"), PLACES)
+def test_gates_run_where_the_agent_worked(
+    desk: Desk, tmp_path: pathlib.Path, start: dict[str, Any], folder: str | None, found: str
+) -> None:
+    tree, own = tmp_path / ".orchestrator/worktrees/S1/A", tmp_path / "own"
+    for each in (tree, own):
+        each.mkdir(parents=True, exist_ok=True)
+    (tree / ".git").write_text("gitdir: x")
+    places = {str(tree): "tree", str(own): "own", str(tmp_path): "project"}
+    given = None if folder is None else str(tmp_path / folder)
+    assert places[gates.where(desk.context, {"session_id": "S1", "group_id": "A", **start}, given)] == found

@@ -523,11 +523,11 @@ def test_a_gate_that_does_not_finish_in_time_is_recorded_as_not_run_and_the_repo
     gate(client, "sleep", "60")
     gate(client, "true", id="C2")
     client.begun("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
-    assert client.stops(report("READY_FOR_QA"), within_s=0.2) is None
+    assert client.stops(report("READY_FOR_QA"), within_s=2.0) is None
     ((details,),) = client.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
     left = [(each["criterion"], each["why"]) for each in json.loads(details)["gates_not_run"]]
     assert [each[0] for each in left] == ["C1", "C2"]
-    assert left[0][1].startswith("not finished: killed after 0.")
+    assert left[0][1].startswith("not finished: killed after ")
     assert left[1][1] == "not run: no time was left"
     assert client.rows("SELECT count(*) FROM evidence WHERE kind = 'gate'") == [(2,)]
 
