@@ -23,13 +23,14 @@ ALIKE = ("agents", "workflow_versions", "workflow_transitions", "workflow_activa
 """Tables of no session: what is written over them is written over all rows."""
 
 
-def lines() -> dict[str, dict[str, str]]:
-    """By table: what is written, and what is told of it."""
-    found: dict[str, dict[str, str]] = {}
-    for line in MOVED.read_text("utf-8").splitlines():
-        change, told = line.split(" | ")
-        found.setdefault(change.partition(".")[0], {})[change] = told
-    return found
+def lines() -> list[tuple[str, str]]:
+    """What is written, and what is told of it."""
+    return [(change, told) for change, _, told in (line.partition(" | ") for line in MOVED.read_text().splitlines())]
+
+
+def numbered() -> list[str]:
+    """For each line the table that it begins with, and its number in the file."""
+    return [f"{changes.partition('.')[0]} {number}" for number, (changes, _) in enumerate(lines(), 1)]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,6 @@ def test_the_twins_are_as_they_should_be(world: sqlite3.Connection) -> None:
     assert told(world) == "nothing"
 
 
-@pytest.mark.parametrize("table", lines())
-def test_what_is_written_over_the_rows_of_a_table_is_told_of(table: str, world: sqlite3.Connection) -> None:
-    expected = lines()[table]
-    assert {change: moved(world, change) for change in expected} == expected
+@pytest.mark.parametrize(("changes", "expected"), lines(), ids=numbered())
+def test_what_is_written_over_the_rows_is_told_of(changes: str, expected: str, world: sqlite3.Connection) -> None:
+    assert moved(world, changes) == expected
