@@ -33,12 +33,12 @@ _ROLES = """CASE json_array_length(e.input, '$.disabled_roles') WHEN 0 THEN '' E
     FROM json_each(e.input, '$.disabled_roles') x), '') END"""
 
 GROUPS = f"""SELECT g.created_seq, g.id, g.id, NULL, NULL, g.status FROM task_groups g LEFT JOIN {_EVENT}
-    ON e.session_id = g.session_id AND e.seq = g.created_seq WHERE g.session_id = :session AND :since >= 0
+    ON e.session_id = g.session_id AND e.seq = g.created_seq WHERE g.session_id = :session
     AND CASE e.kind WHEN 'group create' THEN {_setting("g", "kind", "group_kind", _given("kind", "'code'"))}
         OR {_setting("g", "security_sensitive", "group_security", _given("security_sensitive", "0"))} ELSE 0 END"""
 SESSIONS = f"""SELECT s.status_seq, s.id, NULL, NULL, NULL, s.status
     FROM (SELECT x.id AS session_id, x.* FROM sessions x WHERE x.id = :session) s
-    LEFT JOIN {_EVENT} ON e.session_id = s.id AND e.seq = 1 WHERE :since >= 0 AND e.kind = 'session create'
+    LEFT JOIN {_EVENT} ON e.session_id = s.id AND e.seq = 1 WHERE e.kind = 'session create'
     AND ({_setting("s", "testing_mode", "session_testing_mode", _given("testing_mode", "'full'"))}
         OR s.disabled_roles <> {_ROLES}
         OR {_WAS_CHANGED.format("s", "session_workflow")} AND NOT EXISTS (SELECT 1 FROM workflow_versions v
@@ -49,10 +49,10 @@ _ADDED = " OR ".join(
 )
 CRITERIA = f"""SELECT ifnull(k.set_seq, k.created_seq), k.id, NULL, NULL, k.set_by, k.status FROM criteria k
     LEFT JOIN {_EVENT} ON e.session_id = k.session_id AND e.seq = k.created_seq
-    WHERE k.session_id = :session AND :since >= 0 AND e.kind = 'criterion add'
+    WHERE k.session_id = :session AND e.kind = 'criterion add'
     AND (CASE WHEN k.removed_seq IS NULL THEN k.status ELSE 'removed' END IS NOT {_CHANGED.format("k", "criterion")}
         OR {_setting("k", "text", "criterion_text", f"trim({_given('text')})")}
-        OR {_setting("k", "actual", "criterion_actual", "NULL")} OR {_ADDED})"""
+        OR k.actual IS NOT {_CHANGED.format("k", "criterion_actual")} OR {_ADDED})"""
 _LINKED = """'criterion', 'criterion_text', 'criterion_actual', 'session_testing_mode', 'session_workflow',
     'group_kind', 'group_security'"""
 _BEFORE = """FROM status_changes p INDEXED BY ix_status_changes_entity WHERE p.session_id = c.session_id
@@ -76,7 +76,7 @@ CHANGERS = f"""SELECT c.seq, c.entity_id, NULL, a.role, c.changed_by, c.to_statu
             AND (k.operator IS NOT NULL OR k.command IS NOT NULL)))"""
 
 EXTERNAL = f"""SELECT b.external_seq, b.id, b.group_id, a.role, b.external_by, b.external_dependency FROM blockers b
-    LEFT JOIN agents a ON a.id = b.external_by WHERE b.session_id = :session AND b.external = 1
+    LEFT JOIN agents a ON a.id = b.external_by WHERE b.session_id = :session
     AND b.external_seq > :since AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id
         AND r.seq = b.external_seq AND r.effect = 'guide' AND r.group_id IS b.group_id
         AND r.agent_id = b.external_by)"""
@@ -94,7 +94,7 @@ _OPEN_GROUP = f"""SELECT 1 FROM task_groups g LEFT JOIN {_EVENT}
     ON e.session_id = g.session_id AND e.seq = g.created_seq WHERE g.session_id = r.session_id AND g.created_seq < r.seq
     AND ifnull((SELECT c.to_status FROM status_changes c INDEXED BY ix_status_changes_entity
         WHERE c.session_id = g.session_id AND c.entity = 'group' AND c.entity_id = g.id AND c.seq <= r.seq
-        ORDER BY c.seq DESC, c.part DESC LIMIT 1), CASE WHEN e.kind LIKE 'import %' THEN 'completed' END)
+        ORDER BY c.seq DESC, c.part DESC LIMIT 1), CASE WHEN e.kind LIKE 'import %' THEN 'completed' ELSE 'pending' END)
         NOT IN {_CLOSED}"""
 _OPEN_BLOCKER = """SELECT 1 FROM blockers b
     LEFT JOIN task_groups g ON g.session_id = b.session_id AND g.id = b.group_id

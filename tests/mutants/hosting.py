@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
+from tests.integration.app import twins
 from tests.mutants import altering
 
 KILLED, HUNG, SURVIVED, UNREACHED, BROKEN = "killed", "killed by timeout", "survived", "no test reaches it", "broken"
@@ -76,6 +77,8 @@ class Host:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         altering.prepare()
+        if any(trial.name.startswith(altering.READING) for trial in self.trials):
+            twins.world()
         waiting = iter(enumerate(self.trials))
         running: dict[int, _Child] = {}
         try:

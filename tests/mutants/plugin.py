@@ -17,7 +17,7 @@ from tests.mutants import relations
 MEASURED = ("orchestrator.core", "orchestrator.app", "orchestrator.doors.web")
 EXAMPLES = 25
 """Examples of a property that does not say how many it wants; failures are not made smaller."""
-ENOUGH = 8
+ENOUGH = 4
 """Tests in which a statement answers otherwise, of each mutant of one."""
 REACH, RESULT = "MUTANTS_REACH", "MUTANTS_RESULT"
 """Where the record is wanted, the environment names two files: for the lines, and for what passed and failed."""

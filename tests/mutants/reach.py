@@ -113,7 +113,7 @@ def _kept(key: str) -> pathlib.Path:
     if not folder.exists():
         folder.mkdir(parents=True)
         (KEPT / ".gitignore").write_text("*\n", "utf-8")
-        for old in sorted(KEPT.glob("[!.]*"), key=lambda each: each.stat().st_mtime)[:-MOST]:
+        for old in sorted(KEPT.glob("[!.]*/"), key=lambda each: each.stat().st_mtime)[:-MOST]:
             shutil.rmtree(old)
     return folder
 
@@ -135,13 +135,16 @@ def _record(files: Sequence[str], lines: set[Line]) -> dict[str, dict[str, Any]]
         )
         if not answers.exists():
             raise SystemExit(f"the tests did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        answer, measured = json.loads(answers.read_text("utf-8")), coverage.CoverageData(str(data))
-        measured.read()
-    reached: dict[str, list[str]] = answer["told"]
-    for file in {file for file, _ in lines}:
-        by_line = measured.contexts_by_lineno(str(ROOT / file))
-        reached |= {_place(file, line): by_line.get(line, []) for of, line in lines if of == file}
+        answer = json.loads(answers.read_text("utf-8"))
+        reached: dict[str, list[str]] = answer["told"] | _reached(data, lines)
     return {file: _of_file(file, answer, reached) for file in files}
+
+
+def _reached(data: pathlib.Path, lines: set[Line]) -> dict[str, list[str]]:
+    measured = coverage.CoverageData(str(data))
+    measured.read()
+    by_file = {file: measured.contexts_by_lineno(str(ROOT / file)) for file in {file for file, _ in lines}}
+    return {_place(file, line): by_file[file].get(line, []) for file, line in lines}
 
 
 def _of_file(file: str, answer: dict[str, Any], reached: dict[str, list[str]]) -> dict[str, Any]:

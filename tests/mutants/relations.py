@@ -17,6 +17,8 @@ from orchestrator.testing import memory_context
 from tests.mutants import sqltext
 
 AUDITS = ("gaps", "redirects", "planned", "settings_rules", "path_history")
+STATEMENTS = 2000
+"""How many statements a connection keeps while they are watched."""
 
 
 @functools.cache
@@ -48,6 +50,8 @@ def watch(note: Callable[[str], bool]) -> None:
     Args:
         note: takes the name; whether the mutant is to be watched on.
     """
+    # Otherwise each mutant is compiled anew whenever it is asked.
+    sqlite3.connect = functools.partial(sqlite3.connect, cached_statements=STATEMENTS)
     mutants = {
         sql: {f"relation:{name}:{place}": sqltext.without(sql, term) for place, term in enumerate(sqltext.terms(sql))}
         for name, sql in statements().items()

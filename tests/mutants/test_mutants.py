@@ -58,8 +58,8 @@ SHORT = {
     "check": "Every deferred group is acknowledged",
     "workflow": "An action that starts no agent names none.",
     "guard": "SESSION_CLOSED in refuse_state",
-    "branch": "effect not in SUBMITTED is False",
-    "relation": "r.role = 'project_manager' is 1 in acknowledgement",
+    "branch": "origin is not None is True in require_own_page",
+    "relation": "r.role = 'project_manager' is 1 in plans",
     "trigger": "UPDATE OF kind on task_groups",
     "part": "confirm_seq > resolved_seq is 0",
 }
@@ -70,8 +70,8 @@ ASKED = (
     "tests/unit/workflow/test_checks_table.py",
     "tests/integration/store/test_guards_rows.py",
     "tests/integration/store/test_completion_confirmation.py",
-    "tests/integration/app/test_forged_rows.py",
-    "tests/integration/app/test_drive_trees.py",
+    "tests/integration/app/test_forged_plans.py",
+    "tests/unit/doors/test_web_access.py",
 )
 
 

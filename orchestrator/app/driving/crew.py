@@ -63,9 +63,9 @@ def crew(executor: str | None, roles: Sequence[str], variables: Mapping[str, str
     made = functools.cache(lambda name: catalogue.chosen(name, None, given))
     found: dict[str, Member] = {}
     for each in roles:
-        name, sign, rest = each.partition("=")
+        name, _, rest = each.partition("=")
         role = names.role_name(name)
-        if role not in vocabulary.ROLES or not sign or not rest.strip():
+        if role not in vocabulary.ROLES or not rest.strip():
             known = ", ".join(vocabulary.ROLES)
             what = f"--role {names.shown(each)} is not ROLE=EXECUTOR[:MODEL]; roles are {known}."
             raise UsageError("USAGE", what, suggest("drive", help=True))

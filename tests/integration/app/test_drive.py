@@ -323,6 +323,7 @@ def test_a_program_answers_with_a_plain_document_and_knows_whose_turn_it_is(team
 
 WRONG: list[Any] = [
     ({"role": ("developer",)}, UsageError, "USAGE"),
+    ({"role": ("developer= ",)}, UsageError, "USAGE"),
     ({"role": ("cook=codex",)}, UsageError, "USAGE"),
     ({"role": ("developer=codex", "developer=codex")}, UsageError, "USAGE"),
     ({"role": ("developer=nobody:opus",)}, InvalidInput, "EXECUTOR_UNKNOWN"),
