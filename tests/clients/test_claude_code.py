@@ -108,7 +108,7 @@ def test_a_start_that_is_not_due_is_denied_and_so_is_a_second_one(road: Road) ->
 
 
 def test_only_the_main_agent_starts_roles(road: Road) -> None:
-    assert heard(road.model, "Only the main agent starts roles; project_manager was asked for inside another agent")
+    assert heard(road.model, "Only the main agent may start roles; a subagent tried to start project_manager")
 
 
 def test_a_main_agent_that_stops_too_early_goes_on(road: Road) -> None:

@@ -98,7 +98,7 @@ def test_a_strict_main_agent_neither_edits_nor_lets_others_build(meddled: Talk) 
 
 
 def test_a_message_reaches_an_agent_while_its_turn_is_open_alone(meddled: Talk) -> None:
-    assert heard(meddled.model, "Turn 1 of project_manager is over; a message to its agent moves nothing")
+    assert heard(meddled.model, "Turn 1 of project_manager is over; a message to its agent has no effect")
     assert heard(meddled.model, "Message queued for delivery")
     (again,) = [asked for asked, _ in meddled.model.heard if "Say more." in asked.last and place_of(asked)]
     assert again.turns == 1
