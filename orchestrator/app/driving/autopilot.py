@@ -84,6 +84,12 @@ class Autopilot:
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._work, name="autopilot", daemon=True)
 
+    @property
+    def executors(self) -> tuple[str, ...]:
+        """The executors as they are named, with the programs or files behind their kinds."""
+        named = (self._request.executor, *(each.partition("=")[2] for each in self._request.role))
+        return tuple(each for each in named if each)
+
     def start(self) -> None:
         """Begin to look for sessions."""
         self._thread.start()

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.app.audit import at_work
 from orchestrator.app.driving import autopilot
-from orchestrator.app.driving.autopilot import Autopilot, Standing
+from orchestrator.app.driving.autopilot import Autopilot
 from orchestrator.doors.web import failures
 from orchestrator.doors.web.rendering import Look
 
@@ -23,21 +23,26 @@ def of_session(look: Look, autopilot: Autopilot | None, found: dict[str, Any]) -
     session = found["session"]["id"]
     used = look.ask("audit stats", session_id=session)["stats"]["driven"]
     return {
-        "driver": _driver(autopilot.standing(session) if autopilot is not None else None, found),
+        "driver": driver(autopilot, session, found) if autopilot is not None else None,
         "turns": at_work.turns(look.context, session, found["spawns"]),
         "used": used if used["runs"] else None,
         "seen": at_work.seen(look.context, session),
     }
 
 
-def _driver(standing: Standing | None, found: dict[str, Any]) -> dict[str, Any] | None:
-    """How it is with the driver, in words; None where none is this server's."""
+def driver(autopilot: Autopilot, session: str, found: dict[str, Any]) -> dict[str, Any] | None:
+    """How it is with the driver of a session, in words and without places; None where none is this server's.
+
+    Args:
+        found: as `status` answers it.
+    """
+    standing = autopilot.standing(session)
     if standing is None or found["state"] == "ended":
         return None
-    if standing.fault is not None:
-        reason = failures.told(standing.fault)[2]
-    else:
-        reason = failures.said(standing.reason)
+    reason = failures.told(standing.fault)[2] if standing.fault is not None else failures.said(standing.reason)
+    for name in autopilot.executors:
+        # Behind the kind stands a path.
+        reason = reason.replace(name, name.partition(":")[0])
     words = _SAID.get(standing.state)
     if words is None:
         words = "A person is awaited; the session goes on by itself after the answer." if found["questions"] else (
