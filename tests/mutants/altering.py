@@ -125,6 +125,9 @@ def _rewrite(name: str, change: ast.NodeTransformer) -> None:
     altered = {place: code for place, code in new.items() if code != old[place]}
     if not altered:
         raise ValueError(f"nothing to change in {name}")
+    if path not in _functions:
+        # It is imported where it is used, and nobody has used it yet.
+        prepare()
     for function in _functions.get(path, ()):
         code = function.__code__
         if (code.co_firstlineno, code.co_qualname) in altered:

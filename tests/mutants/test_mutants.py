@@ -189,6 +189,16 @@ def test_a_branch_lacks_the_term_at_its_place_alone_and_keeps_what_is_named_in_i
     ]  # fmt: skip
 
 
+def test_what_is_imported_only_after_the_functions_were_looked_for_is_altered_too(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_late.py").write_text("def refuse():\n    raise ValueError\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    altering.prepare()
+    altering._rewrite("imported_late", altering._Passing(2))
+    assert sys.modules["imported_late"].refuse() is None
+
+
 @pytest.mark.parametrize("kind", ["rule", "admission", "check", "workflow", "guard", "branch"])
 def test_a_mutant_of_the_program_knows_its_lines(found: dict[str, Mutant], kind: str) -> None:
     assert [mutant.name for mutant in found.values() if mutant.kind == kind and not mutant.lines] == []

@@ -131,6 +131,7 @@ FORGED: dict[str, tuple[str, set[tuple[str, str]]]] = {
             ("another word", criterion("approval", "'x'", "safe")),
             ("an agent's", APPROVED.format("actor = 'project_manager'") + ";"
              + criterion("approved_by", "'project_manager'", "safe")),
+            ("another session's", APPROVED.format("session_id = 'S2', seq = 900")),
             ("of another kind of step", APPROVED.format("kind = 'answer'")),
             ("somebody's who is no person", "UPDATE agents SET kind = 'ai' WHERE id = 'user'"),
         )
@@ -141,6 +142,7 @@ FORGED: dict[str, tuple[str, set[tuple[str, str]]]] = {
     "another kind and security before the first change": (
         CHANGED.format("S1", 1, "group_kind", "B", "research") + CHANGED.format("S1", 2, "group_security", "B", "0"),
         {("task_groups", "group B is not as its report planned it: kind, security_sensitive")}),
+    "a change of another group": (CHANGED.format("S1", 1, "group_security", "B", "1"), set()),
     "changes in another session": (
         CHANGED.format("S2", 1, "group_kind", "A", "research") + CHANGED.format("S2", 2, "group_security", "A", "1")
         + CHANGED.format("S2", 3, "criterion_text", "fast", "x"), set()),

@@ -17,7 +17,7 @@ from orchestrator.store.coverage import Span
 from tests.integration.app import twins
 
 MOVED = pathlib.Path(__file__).with_name("moved_rows.txt")
-SINCE = 12
+SINCE = 30
 """The step after which is looked where a line says `later`."""
 ALIKE = ("agents", "workflow_versions", "workflow_transitions", "workflow_activations", "agent_files")
 """Tables of no session: what is written over them is written over all rows."""

@@ -128,9 +128,9 @@ def settings(table: Twin) -> None:
     table.do("criterion set", id="fast", session_id=SESSION, actual="4", by="developer", reason="r")
     table.do("criterion remove", id="gone", session_id=SESSION, by=MANAGER, reason="r")
     with table.person():
+        table.do("session upgrade-workflow", id=SESSION, by="user", reason="r")
         table.do("session testing-mode", id=SESSION, mode="minimal", by="user", reason="r")
         table.do("session testing-mode", id=SESSION, mode="full", by="user", reason="r")
-        table.do("session upgrade-workflow", id=SESSION, by="user", reason="r")
     table.plan()
     table.says("developer", "PARTIAL", "A")
     table.do("criterion set", id="slow", session_id=SESSION, actual="9", by="developer", reason="r")
@@ -138,7 +138,8 @@ def settings(table: Twin) -> None:
     if table.name.endswith("1"):
         table.do("criterion set", id="plain", session_id=SESSION, status="met", by=MANAGER, reason="r")
         return
-    table.do("criterion set", id="works", session_id=SESSION, text="x", by=MANAGER, reason="r")
+    for id_ in ("works", "slow"):
+        table.do("criterion set", id=id_, session_id=SESSION, text="x", by=MANAGER, reason="r")
     table.do("criterion set", id="fast", session_id=SESSION, actual="3", by="developer", reason="r")
     with table.person():
         table.do("session testing-mode", id=SESSION, mode="minimal", by="user", reason="r")
@@ -231,13 +232,14 @@ STORIES: dict[str, tuple[Callable[[Twin], None], dict[str, Any]]] = {
 }  # fmt: skip
 FORMER = """INSERT INTO status_changes (session_id, seq, part, entity, entity_id, from_status, to_status, changed_by,
     changed_at, reason, cause) SELECT session_id, seq, {}, '{}', '{}', '{}', '{}', 'user', 't', 'r', 'manual'
-    FROM audit_events WHERE session_id = 'settings{}' AND kind = 'session testing-mode' ORDER BY seq LIMIT 1"""
+    FROM audit_events WHERE session_id = 'settings{}' AND kind = 'session testing-mode'
+    ORDER BY seq DESC LIMIT 1"""
 EARLIER = (
     (91, "group_kind", "A", "code", "code", 1), (92, "group_security", "A", "0", "0", 1),
     (93, "group_kind", "B", "code", "research", 1), (94, "group_security", "B", "0", "1", 1),
     (95, "session_testing_mode", "other", "full", "minimal", 1), (96, "session_workflow", "other", "a", "b", 1),
     (97, "group_kind", "A", "code", "research", 2), (98, "group_security", "A", "0", "1", 2),
-    (99, "session_workflow", "settings2", "a", "b", 2),
+    (99, "session_workflow", "settings1", "a", "b", 2), (90, "session_testing_mode", "settings1", "full", "minimal", 2),
 )  # fmt: skip
 """Changes that no command makes: part, entity, id, from, to, twin."""
 
