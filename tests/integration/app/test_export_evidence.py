@@ -233,7 +233,8 @@ def _foreign(**given: Any) -> Change:
             lambda document: document.append(document[1]), "IMPORT_FOREIGN", "after its events", id="event behind"
         ),
         pytest.param(
-            lambda document: document.insert(-4, parts_of(document)[0]), "IMPORT_FOREIGN", "belongs to no file", id="loose"
+            lambda document: document.insert(-4, parts_of(document)[0]), "IMPORT_FOREIGN",
+            "belongs to no file", id="loose",
         ),
     ],
 )
