@@ -335,9 +335,9 @@ def test_the_statuses_of_a_workflow_count_as_well() -> None:
     ],
 )  # fmt: skip
 def test_a_long_line_takes_no_longer_than_its_length(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert extract.extract(f"{text}\n\nSTATUS: PASS").status == "PASS"
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_a_block_with_a_status_is_held_to_the_form_of_a_report() -> None:

@@ -217,7 +217,7 @@ def _foreign(**given: Any) -> Change:
         pytest.param(_foreign(path="raw/../../x"), "IMPORT_FOREIGN", "the record has no file", id="path climbs"),
         pytest.param(_foreign(path="/etc/passwd"), "IMPORT_FOREIGN", "the record has no file", id="absolute path"),
         pytest.param(_foreign(of="S9:E1"), "IMPORT_FOREIGN", "the record has no file", id="of another session"),
-        pytest.param(_foreign(size=2**50), "IMPORT_TOO_LARGE", "one may have", id="too large"),
+        pytest.param(_foreign(size=2**50), "IMPORT_TOO_LARGE", "the limit is", id="too large"),
         pytest.param(_foreign(size=1), "IMPORT_ALTERED", "is wrong", id="another size"),
         pytest.param(_foreign(mode=7), "IMPORT_FOREIGN", "this is not an evidence file", id="another member"),
         pytest.param(
@@ -233,7 +233,8 @@ def _foreign(**given: Any) -> Change:
             lambda document: document.append(document[1]), "IMPORT_FOREIGN", "after its events", id="event behind"
         ),
         pytest.param(
-            lambda document: document.insert(-4, parts_of(document)[0]), "IMPORT_FOREIGN", "without a file", id="loose"
+            lambda document: document.insert(-4, parts_of(document)[0]), "IMPORT_FOREIGN",
+            "belongs to no file", id="loose",
         ),
     ],
 )
@@ -342,7 +343,7 @@ def test_what_is_too_large_is_said_to_be_absent(worked: Worked, monkeypatch: pyt
 def test_a_file_that_holds_what_looks_like_a_secret_goes_out_unmasked_only(tmp_path: pathlib.Path) -> None:
     worked = Worked(tmp_path, "password: hunter2swordfish")
     (absent,) = worked.export()["absent"]
-    assert (absent["path"], "looks like a secret" in absent["why"]) == (f"raw/{worked.raw.name}", True)
+    assert (absent["path"], "seems to hold a secret" in absent["why"]) == (f"raw/{worked.raw.name}", True)
     assert b"hunter2swordfish" not in worked.file.read_bytes()
     answer = worked.export(unmasked=True)
     assert (answer["files"], answer["absent"], answer["masked"]) == (2, [], 0)
