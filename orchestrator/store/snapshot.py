@@ -88,6 +88,10 @@ _MEASURED = """SELECT coalesce(r.group_id, 'report ' || r.seq), r.effect, json_e
     CROSS JOIN audit_events e WHERE s.session_id = :session AND s.ended_seq IS NULL AND s.isolation = 'worktree'
     AND r.session_id = s.session_id AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn
     AND e.session_id = r.session_id AND e.seq = r.seq ORDER BY r.seq, r.part"""
+_GATES = """SELECT coalesce(r.group_id, r.session_id), 'gate ' || e.subject || ' did not pass when '
+    || r.response_status || ' was reported: ' || e.outcome FROM evidence e INDEXED BY ix_evidence_gate
+    CROSS JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1 WHERE e.session_id = :session
+    AND e.kind = 'gate' AND r.session_id = e.session_id AND r.seq = e.seq AND r.part = 1 ORDER BY e.seq, e.part"""
 _REPAIRS = """SELECT 'step ' || seq, CASE kind WHEN 'repair' THEN 'guards were made anew by '
     ELSE 'a backup was put in place by ' END || actor || ' at ' || at FROM audit_events
     WHERE session_id = :chain AND kind IN ('repair', 'restore') ORDER BY seq"""
@@ -197,7 +201,7 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
-            measured=tuple(self._measured()),
+            measured=tuple(self._measured()), gates=self._findings(_GATES),
             rule_changes=tuple(self._rule_changes()),
             workflow=vouched,
             unvouched_workflow=unvouched,

@@ -45,7 +45,7 @@ def script(folder: pathlib.Path, *steps: dict[str, object]) -> str:
 
 def test_the_documentation_works_word_for_word(tmp_path: pathlib.Path) -> None:
     text = (REPOSITORY / "docs" / "autopilot.md").read_text("utf-8")
-    (block,) = re.findall(r"```sh\n(.*?\n)```\n\n## Who answers", text, re.DOTALL)
+    (block,) = re.findall(r"```sh\n(.*?\n)```\n\n## Executors", text, re.DOTALL)
     done = subprocess.run(
         ["sh", "-e"], input=block, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
         env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"},

@@ -16,9 +16,8 @@ from contextlib import contextmanager
 import pytest
 
 from orchestrator.errors import EnvironmentProblem
-from tests.conftest import Command
+from tests.conftest import LONG, Command
 from tests.drills import field
-from tests.drills.field import LONG
 
 pytestmark = pytest.mark.slow
 

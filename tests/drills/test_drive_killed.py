@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator.runner import processes
 from tests import persons
-from tests.drills.field import LONG
+from tests.conftest import LONG
 from tests.integration.app.test_drive import Team
 from tests.integration.app.test_drive_trees import git
 

@@ -136,6 +136,7 @@ class Snapshot(NamedTuple):
     ran: tuple[Ran, ...] = ()
     merges: tuple[Merge, ...] = ()
     measured: tuple[Measured, ...] = ()
+    gates: tuple[Finding, ...] = ()
     workflow: tuple[Finding, ...] = ()
     unvouched_workflow: tuple[Finding, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()

@@ -67,6 +67,10 @@ def test_after_three_times_it_is_routed_with_the_failure(desk: Desk) -> None:
     assert [(each["criterion"], each["why"]) for each in report["gates"]] == [("C1", "exit 1")]
     told = " ".join(desk.call("why", id=f"S1:D{report['seq']}", session_id="S1")["sentences"])
     assert "What was seen of it: gate C1 failed: exit 1." in told
+    checks = desk.call("validate", session_id="S1", dry_run=True)["checks"]
+    assert [(each["level"], each["subject"], each["message"]) for each in checks if each["id"] == "V17"] == [
+        ("warning", "A", "gate C1 did not pass when READY_FOR_QA was reported: exit 1")
+    ]
 
 
 def test_a_dry_run_tells_and_records_nothing(desk: Desk) -> None:

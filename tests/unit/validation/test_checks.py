@@ -123,6 +123,7 @@ ROWS: tuple[Row, ...] = (
     ("V16", "unseen", {"merges": (Merge("A", "ab12", None, "no repository"),)}, [("warning", "A")]),
     ("V16", "unnamed", {"merges": (Merge("A", None, None, "none is named"),)}, [("warning", "A")]),
     ("V16", "went past QA", group(skipped_qa=True), [("info", "A")]),
+    ("V17", "a gate that failed", {"gates": (Finding("A", "gate C1 did not pass"),)}, [("warning", "A")]),
     ("V17", "seen", {"measured": (Measured("A", "merge", "merged"), Measured("A", "submit_test", None, True))}, []),
     ("V17", "a merge that nobody saw", {"measured": (Measured("A", "merge"),)}, [("error", "A")]),
     ("V17", "nothing to merge", {"measured": (Measured("A", "merge", "nothing_to_merge"),)}, [("warning", "A")]),
