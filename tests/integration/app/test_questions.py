@@ -285,7 +285,7 @@ class TestTheDecisions:
         if decision in questions.DECISIONS[kind]:
             assert table.answer(question, decision)["answered"] == decision
             return
-        with table.person(), pytest.raises(UsageError, match="is answered by"):
+        with table.person(), pytest.raises(UsageError, match=" takes "):
             table.do("answer", id=question, decision=decision, note="x")
         assert table.asked() == [question]
 

@@ -152,7 +152,7 @@ def test_status_and_next_say_who_is_at_work(desk: Desk, tmp_path: pathlib.Path) 
 def test_a_refused_second_start_is_told_again_after_the_process_of_the_first_has_ended(desk: Desk) -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         reserve(desk, owner=owners.of(process.pid))
-        assert "is started already: reserved since" in refusal(reserve, desk).message
+        assert "has already been started: reserved since" in refusal(reserve, desk).message
         process.kill()
     assert desk.call("audit replay", session_id="S1")["equal"] is True
 

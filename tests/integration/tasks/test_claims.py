@@ -312,7 +312,7 @@ class TestRelease:
         before = board.shown("T")
         refusal = board.refused("task release", session_id="S1", id="T", reason="x")
         assert (refusal.code, refusal.message, refusal.suggestion, board.shown("T")) == (
-            "ACTOR_REQUIRED", "Who releases task T is not named, nor is a claim by its token.",
+            "ACTOR_REQUIRED", "Releasing task T needs its holder's name or the token of a claim.",
             "Repeat with --by AGENT, or with --claim-token TOKEN", before,
         )  # fmt: skip
 
