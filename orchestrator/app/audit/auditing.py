@@ -131,7 +131,10 @@ def refusals(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> An
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
     wanted = filtered(chain_of(context, session_id), **asked)
-    return listed(context, "refusals", queries.refusals(descending=wanted.descending), wanted)
+    found = listed(context, "refusals", queries.refusals(descending=wanted.descending), wanted)
+    if not found["refusals"] and wanted.status is not None:
+        _require_known(context, wanted._replace(status=names.status_name(wanted.status)), wanted.status)
+    return found
 
 
 def timeline(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:

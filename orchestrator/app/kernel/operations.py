@@ -15,8 +15,8 @@ from orchestrator.app.kernel.context import Action, Answer, Circumstances, Conte
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
 from orchestrator.core.large import Moved
-from orchestrator.core.suggestions import suggest
-from orchestrator.errors import OrchestratorError, UsageError
+from orchestrator.core.suggestions import again, suggest
+from orchestrator.errors import OrchestratorError, Refused, UsageError
 
 FEATURES: dict[str, str] = {
     "install": "clients",
@@ -76,6 +76,11 @@ STEPS: dict[str, str] = {
 }
 """Steps of which no door has an operation, or another one: by their kind, the module and class of their request."""
 
+_TASKS, _ACTORS = ("task", "parent"), ("agent", "assignee", "role")
+"""Filters of lists that name a task; and an agent, or all of a role."""
+_OF_SESSION = "SELECT id FROM tasks WHERE session_id = :session"
+_ACTING = "SELECT id FROM agents UNION SELECT role FROM agents UNION SELECT current_agent FROM workflow_transitions"
+
 PERSONS = ("answer", "criterion approve", "human enrol", "human remove", "human reset", "human link", "session end")
 """Operations that a person may be meant to call though none is named."""
 
@@ -121,9 +126,39 @@ def call(context: Context, words: str, **arguments: Any) -> Answer:
 
 
 def read(context: Context, request: type[Request], **arguments: Any) -> Answer:
-    """What an operation that only reads answers."""
+    """What an operation that only reads answers.
+
+    Raises:
+        Refused: as the use case says; UNKNOWN_GROUP, UNKNOWN_TASK, UNKNOWN_AGENT, nothing is listed for a name that
+            is nobody's: a misspelt filter is no empty list.
+    """
     answer: Answer = _loaded(request.use_case)(context, **arguments)
+    if answer.get("has_more") is False and [] in answer.values():
+        _require_filters(context, arguments)
     return answer
+
+
+def _require_filters(context: Context, given: dict[str, Any]) -> None:
+    session = given.get("session_id")
+    if session is not None and context.reader.session(session) is not None:
+        group = given.get("group_id")
+        if group is not None and context.reader.group(session, group) is None:
+            raise context.unknown_group(session, group)
+        for task in map(given.get, _TASKS):
+            known = [row[0] for row in context.connection.execute(_OF_SESSION, {"session": session})]
+            if task is not None and task not in known:
+                what = f"Session {session} has no task {names.shown(task)}."
+                look = suggest("task list", session_id=session)
+                raise Refused("UNKNOWN_TASK", what, look, did_you_mean=names.nearest(task, known))
+    for name in _ACTORS:
+        actor = given.get(name)
+        known = [] if actor is None else [row[0] for row in context.connection.execute(_ACTING)]
+        if actor is not None and actor not in known:
+            role = names.role_name(actor)
+            near = role if role in known else names.nearest(role, known)
+            what = f"No agent or role is called {names.shown(actor)}{f'; did you mean {near}?' if near else '.'}"
+            way = again(**{name: near}) if near else suggest("agent list")
+            raise Refused("UNKNOWN_AGENT", what, way, did_you_mean=near)
 
 
 def ask(context: Context, request: Request) -> Answer:

@@ -9,7 +9,9 @@ from typing import Any
 
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import questions, strictjson
+from orchestrator.core import names, questions, strictjson
+from orchestrator.core.suggestions import suggest
+from orchestrator.errors import Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
@@ -38,11 +40,13 @@ def inbox(
         `report` gives it); `has_more`, `next_since`.
 
     Raises:
-        Refused: UNKNOWN_SESSION.
+        Refused: UNKNOWN_SESSION, UNKNOWN_ID {kind}.
     """
     if session_id is not None:
         context.require_session(session_id)
     after = queries.row(context.reader, queries.QUESTION, id=since) if since else None
+    if since and after is None:
+        raise Refused("UNKNOWN_ID", f"There is no question {names.shown(since)}.", suggest("inbox"), kind="question")
     key = {"session": session_id, "at": after["asked_at"] if after else None, "id": since}
 
     def fetch(most: int) -> list[Row]:

@@ -41,19 +41,39 @@ def test_no_other_session_is_found_by_a_pattern(desk: Desk, asked: str) -> None:
 
 
 @pytest.mark.parametrize("asked", ["", "%", "_", "\\", "AUTH%"])
-def test_a_filter_that_matches_nothing_gives_nothing(desk: Desk, asked: str) -> None:
+def test_a_state_that_matches_nothing_gives_nothing(desk: Desk, asked: str) -> None:
     desk.planned("S1", "AUTH_1", "AUTHX1")
-    lists = [
-        desk.call("group list", session_id="S1", status=asked)["groups"],
-        desk.call("audit decisions", session_id="S1", group_id=asked)["decisions"],
-        desk.call("audit decisions", session_id="S1", agent=asked)["decisions"],
-        desk.call("audit timeline", session_id="S1", group_id=asked)["events"],
-        desk.call("audit timeline", session_id="S1", agent=asked)["events"],
-        desk.call("audit timeline", session_id="S1", status=asked)["events"],
-        desk.call("audit refusals", session_id="S1", group_id=asked)["refusals"],
-        desk.call("agent list", role=asked)["agents"],
-    ]
-    assert lists == [[]] * 8
+    assert desk.call("group list", session_id="S1", status=asked)["groups"] == []
+    assert desk.call("audit timeline", session_id="S1", status=asked)["events"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "filter_", "code"),
+    [
+        ("audit decisions", "group_id", "UNKNOWN_GROUP"), ("audit decisions", "agent", "UNKNOWN_AGENT"),
+        ("audit timeline", "group_id", "UNKNOWN_GROUP"), ("audit timeline", "agent", "UNKNOWN_AGENT"),
+        ("audit refusals", "group_id", "UNKNOWN_GROUP"), ("audit refusals", "agent", "UNKNOWN_AGENT"),
+        ("blocker list", "group_id", "UNKNOWN_GROUP"), ("blocker list", "task", "UNKNOWN_TASK"),
+        ("task list", "group_id", "UNKNOWN_GROUP"), ("task list", "assignee", "UNKNOWN_AGENT"),
+        ("task list", "parent", "UNKNOWN_TASK"), ("agent list", "role", "UNKNOWN_AGENT"),
+        ("inbox", "since", "UNKNOWN_ID"),
+    ],
+)  # fmt: skip
+def test_a_list_by_a_name_that_is_nobodys_is_refused(desk: Desk, words: str, filter_: str, code: str) -> None:
+    """A misspelt name is no empty list; nor is a pattern one of what it would match."""
+    desk.planned("S1", "AUTH_1", "AUTHX1")
+    for asked in ("%", "_", "\\", "AUTH%", "AUTH"):
+        assert desk.refused(words, **{"session_id": "S1", filter_: asked}).code == code
+    if code == "UNKNOWN_AGENT":
+        near = desk.refused(words, **{"session_id": "S1", filter_: "develper"})
+        assert (near.data["did_you_mean"], near.message.endswith("did you mean developer?")) == ("developer", True)
+
+
+def test_a_list_by_a_name_that_is_somebodys_may_be_empty(desk: Desk) -> None:
+    desk.planned("S1", "AUTH_1")
+    assert desk.call("audit decisions", session_id="S1", agent="qa_expert")["decisions"] == []
+    assert desk.call("audit refusals", session_id="S1", group_id="AUTH_1")["refusals"] == []
+    assert desk.call("task list", session_id="S1", group_id="AUTH_1", assignee="developer")["tasks"] == []
 
 
 @pytest.mark.parametrize("asked", ["", "%", "_", "\\", "READY%"])
