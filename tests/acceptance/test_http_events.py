@@ -204,6 +204,12 @@ def test_a_last_number_that_is_none_leaves_the_word_to_the_query(server: Server)
         ("/api/sessions?colour=1", "This address has no parameter 'colour'; it takes all, limit, since."),
         ("/api/projects?x=1", "This address has no parameter 'x'; it takes none."),
         ("/api/health?x=1", "This address has no parameter 'x'; it takes none."),
+        ("/api/events?since=1", "This address has no parameter 'since'; it takes session_id, after."),
+        (
+            "/api/task-groups?status=EROR",
+            "status: must be one of QUEUED, RUNNING, AWAITING_RESPONSE, COMPLETE, INCOMPLETE, ERROR, CANCELLED,"
+            " not 'EROR'; did you mean ERROR?",
+        ),
     ],
 )
 def test_a_query_parameter_that_is_not_asked_for_is_refused_with_the_nearest(

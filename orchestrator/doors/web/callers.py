@@ -96,7 +96,7 @@ def _check_query(request: Request) -> None:
         raise Denied(400, "BAD_REQUEST", f"The query names {names.shown(twice[:40])} more than once.")
     if not names_ or not request.url.path.startswith("/api/"):
         return
-    known = list(_parameters(request.scope["route"].dependant))
+    known = list(dict.fromkeys(_parameters(request.scope["route"].dependant)))
     for name in names_:
         if name not in known:
             near = names.nearest(name, known)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import hiding
-from orchestrator.core import masking
+from orchestrator.core import masking, names
 from orchestrator.core.running import advice
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
@@ -84,9 +86,19 @@ def said(message: str, known: Sequence[str] = ()) -> str:
 
 def _unfit(fault: RequestValidationError) -> str:
     """Which part of a request does not fit, in the order of the request."""
-    said = [(error["loc"], _OWN.get(error["type"], error["msg"])) for error in fault.errors()[:5]]
+    said = [(error["loc"], _OWN.get(error["type"]) or _of_a_set(error) or error["msg"]) for error in fault.errors()[:5]]
     parts = [f"{'.'.join(str(step) for step in place[1:]) or place[0]}: {what}" for place, what in said]
     return "; ".join(parts)[:500]
+
+
+def _of_a_set(error: dict[str, Any]) -> str | None:
+    """What is said of a value that is none of those it may be, with the nearest."""
+    if error["type"] != "literal_error":
+        return None
+    allowed, given = re.findall(r"'([^']*)'", error["ctx"]["expected"]), str(error["input"])
+    near = names.nearest(given.upper(), allowed) or names.nearest(given, allowed)
+    hint = f"; did you mean {near}?" if near else ""
+    return f"must be one of {', '.join(allowed)}, not {names.shown(given[:40])}{hint}"
 
 
 def answer(fault: Exception) -> JSONResponse:
