@@ -56,8 +56,10 @@ def to_sarif(report: Report) -> dict[str, Any]:
 
 
 def _paragraph(source: str, problem: Problem) -> str:
-    where = source if problem.line is None else f"{source}:{problem.line}"
-    at = "" if problem.path == "$" else f" ({problem.path})"
+    # The path of a problem of an agent file is that file, in which its line counts.
+    is_in = problem.path if problem.id not in CATALOGUE else source
+    where = is_in if problem.line is None else f"{is_in}:{problem.line}"
+    at = "" if problem.path in ("$", is_in) else f" ({problem.path})"
     return f"{where}: {problem.severity} {problem.id}: {problem.message}{at}\n    {problem.hint}"
 
 

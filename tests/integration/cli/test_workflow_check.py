@@ -53,6 +53,13 @@ def test_strict_makes_errors_of_what_the_agent_files_differ_in(run: Run, tmp_pat
     assert (done.returncode, b"has errors" in done.stdout, b"error W" in done.stdout) == (4, True, False)
 
 
+def test_a_problem_of_an_agent_file_is_told_with_that_file_and_its_line(run: Run, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "few").mkdir()
+    (tmp_path / "few" / "qa_expert.md").write_text('---\nname: qa_expert\nmodel: "unclosed\n---\n')
+    done = run("workflow", "check", SHIPPED, "--agents", "few")
+    assert b"\nfew/qa_expert.md:4: error A002: the front matter is not YAML" in done.stdout
+
+
 SEARCHED = proving.Searched("one code group", 1, "plain", None, 12, 30, 4, True, None, 4, 0, 0.1)
 CUT = SEARCHED._replace(name="two groups", reach="small", blockers=1, complete=False, cut="seconds", whole=3, open=5)
 TRIED = {"plain": {"developer": ["READY_FOR_QA", "BLOCKED"]}}
