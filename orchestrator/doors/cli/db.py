@@ -68,7 +68,7 @@ def _findings(answer: dict[str, Any]) -> str:
         lines += _kind(alike)
     lines += [f"note: {shapes.visible(limit)}" for limit in answer["limits"]]
     lines.append(_verdict(answer, rows))
-    return "\n".join(lines)
+    return layout.fitted("\n".join(lines))
 
 
 def _verdict(answer: dict[str, Any], rows: list[dict[str, Any]]) -> str:
