@@ -130,7 +130,7 @@ def _faults(root: Path) -> tuple[list[str], list[str]]:
 def _said(path: str, absent: list[str], wrong: list[str]) -> str:
     parts = [f"{path} lacks {', '.join(name.rstrip('/') for name in absent)}"] if absent else []
     for name in wrong:
-        parts.append(f"{os.path.join(path, name.rstrip('/'))} is no {'folder' if name.endswith('/') else 'file'}")
+        parts.append(f"{os.path.join(path, name.rstrip('/'))} is not a {'folder' if name.endswith('/') else 'file'}")
     return f"{'; '.join(parts)}."
 
 
@@ -332,10 +332,10 @@ def _volatile(root: str) -> str:
     with contextlib.suppress(OSError):
         first = "" if is_set_up(os.getcwd()) else sentence("{} once, then ", suggest("init", project="."))
         return sentence(
-            "Tasks work in a temporary project, {}; it may be deleted afterwards. To work in this folder:"
-            " {}--project .", root, first,
+            "Tasks work in a temporary project, {}; it is volatile and may be deleted afterwards."
+            " To work in this folder: {}--project .", root, first,
         )  # fmt: skip
-    return f"Tasks work in a temporary project, {root}; it may be deleted afterwards."
+    return f"Tasks work in a temporary project, {root}; it is volatile and may be deleted afterwards."
 
 
 def is_in_repository(folder: str) -> bool:

@@ -124,8 +124,15 @@ def moved(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
     place = _place(connection, folder)
     if folder is None or place is None or os.path.exists(place):
         return None
-    seen = _read(_file(connection, folder, place))
-    return None if seen is None or _has(connection, seen) else seen
+    link = _file(connection, folder, place)
+    seen = _read(link)
+    if seen is None or _has(connection, seen):
+        return None
+    # A copy may get the inode of a file that was deleted; it was written after the mark, a moved file was not.
+    with contextlib.suppress(OSError):
+        if os.stat(getattr(connection, "path", "")).st_mtime > os.stat(link).st_mtime + _CHECKPOINT_S:
+            return None
+    return seen
 
 
 def has_older_log(path: str, folder: str | None) -> bool:

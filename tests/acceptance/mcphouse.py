@@ -92,6 +92,7 @@ def connected(
 
     arguments = [str(script), "mcp", *(["--agent-id", agent] if agent else []), *options]
     kept = {name: value for name, value in environment.items() if name.startswith("ORCHESTRATOR_") or name == "HOME"}
+    kept["XDG_STATE_HOME"] = os.environ["XDG_STATE_HOME"]
     kept |= forks.of_the_start(os.environ)
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=kept)
     with start_blocking_portal() as portal, open("/dev/null", "w") as log:

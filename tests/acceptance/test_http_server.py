@@ -206,7 +206,7 @@ def test_what_it_prints_beyond_loopback_says_that_all_needs_the_token(
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(1 if form == "json" else 5)]
         process.terminate()
-    assert "may open the file of --token-file (mode 0644)" in "".join(lines)
+    assert "can read --token-file (mode 0644)" in "".join(lines)
     assert "every request needs the token of --token-file" in "".join(lines)
     assert "0123456789abcdef" not in "".join(lines)
 

@@ -374,7 +374,7 @@ def test_every_refusal_can_be_told_again(served: Server, place: pathlib.Path, as
         ("route", {"status": "PASS", "details": "x"}, "route: details must be an object, and the text of details"),
         ("route", {"status": "PASS", "details": []}, "route: details must be an object, not a list."),
         ("route", {"status": "PASS", "dry_run": "yes"}, "route: dry_run must be true or false."),
-        ("route", {"status": "PASS", "acknowledge": {"A": 1}}, "acknowledge must be a text"),
+        ("route", {"status": "PASS", "acknowledge": {"A": 1}}, "acknowledge must be text"),
         ("route", {"status": "PASS", "testing_mode": "ful"}, "did you mean full?"),
         ("route", {"status": "PASS", "request_id": " "}, "request_id must have 1 to"),
         ("route", {"status": "PASS", "session_id": 1}, "route: session_id must be a text."),

@@ -109,7 +109,7 @@ def only(proof: proving.Proof, invariant: str) -> proving.Counterexample:
     return next(each for each in proof.counterexamples if each.invariant == invariant)
 
 
-@pytest.mark.parametrize("setting", [CODE, SECURITY], ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", [pytest.param(CODE, marks=LONG), SECURITY], ids=lambda setting: setting.name)
 def test_a_sound_workflow_is_proven_state_by_state(setting: Setting) -> None:
     proof = prove(small(), setting)
     assert (proof.counterexamples, proof.ok, proof.complete) == ((), True, True)

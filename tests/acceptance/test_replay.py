@@ -144,7 +144,7 @@ def test_the_mixed_session_is_refused_where_it_should_be() -> None:
         "group depend", "group undepend", "import peer", "redispatch", "answer", "session adopt", "criterion approve",
         "drive",
     }  # fmt: skip
-    groups = ("task", "blocker", "run", "turn", "start", "give", "project", "human")
+    groups = ("task", "blocker", "run", "turn", "tree", "start", "give", "project", "human")
     elsewhere |= {words for words in operations.kinds() if words.partition(" ")[0] in groups}
     assert kinds == {*operations.kinds(), "refusal"} - elsewhere
 
@@ -157,7 +157,7 @@ SHORT = "task status"
 
 def test_every_writing_operation_has_its_place_in_a_replay() -> None:
     writing = {words for words, operation in operations.every().items() if operation.is_writing}
-    own = ("run", "turn", "start", "project")
+    own = ("run", "turn", "tree", "start", "project")
     of_runs = {words for words in operations.kinds() if words.partition(" ")[0] in own}
     assert {"init", "give up", "session adopt", *PROVING, *writing, *of_runs} - {SHORT} == set(operations.kinds())
     assert operations.find(SHORT).use_case == operations.find("task set-status").use_case

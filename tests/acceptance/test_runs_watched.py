@@ -177,7 +177,7 @@ def test_p1_who_touches_settings_or_records_has_completed_nothing(house: House, 
     assert (done.code, done.results) == (1, ["COMPLETE", "ERROR"]), done.out
     assert done.whys[1].startswith("What no executor may touch was touched, by it or by somebody meanwhile: ")
     assert "[NEXT]    /logs task-" in done.out
-    assert "[HINT]    If you edited it yourself, enter the task again; else put it back as it was" in done.out
+    assert "[HINT]    If you edited it yourself, enter the task again; otherwise restore it" in done.out
     assert told in done.whys[1]
     connection = sqlite3.connect(house.base / "orchestrator.db")
     kept = connection.execute("SELECT executor_status, state, error_code FROM runs ORDER BY created_seq").fetchall()

@@ -136,7 +136,7 @@ def test_a_folder_is_told_as_no_program(house: House) -> None:
 
 def test_a_text_that_begins_with_an_at_sign_names_a_file_or_is_told_how_to_be_one(house: House) -> None:
     done = house.run("@nofile", command="run")
-    assert "may be read; write @@ for a text that begins with @" in done.err
+    assert "write @@ for a text that begins with @" in done.err
 
 
 @pytest.mark.parametrize("command", ["inbox", "init", "run"])

@@ -9,8 +9,9 @@ import pytest
 
 from orchestrator.app import setup
 from orchestrator.app.audit import intake, verification
+from tests.conftest import LONG
 from tests.drills import field
-from tests.drills.field import AT, LONG, SESSION
+from tests.drills.field import AT, SESSION
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from orchestrator.app import setup
+from tests.conftest import LONG
 from tests.drills import field, worker
-from tests.drills.field import AT, LONG, SESSION
+from tests.drills.field import AT, SESSION
 
 pytestmark = pytest.mark.slow
 

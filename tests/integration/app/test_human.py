@@ -153,7 +153,7 @@ def test_loosening_stays_a_person_s_where_a_manager_sits_at_a_terminal() -> None
     table = planned()
     with table.person():
         problem = table.refusal("session testing-mode", id="S1", mode="minimal", by="project_manager", reason="r")
-    assert (problem.code, "no person" in problem.message) == ("HUMAN_REQUIRED", True)
+    assert (problem.code, "is not a person" in problem.message) == ("HUMAN_REQUIRED", True)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 from orchestrator.app.kernel import operations
 from orchestrator.app.verdict import validating
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import sqlite
 from tests.integration.app import desk, story
 from tests.integration.app.desk import Clock, Desk
 
@@ -42,7 +41,7 @@ def may_write(connection: sqlite3.Connection, path: pathlib.Path) -> bool:
     try:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as problem:
-        if not sqlite.is_busy(problem):
+        if problem.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
             raise
         return False
     connection.execute("ROLLBACK")

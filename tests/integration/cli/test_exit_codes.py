@@ -68,7 +68,7 @@ def test_a_failure_in_words_goes_to_stderr_with_what_helps(run: Run) -> None:
     done = run("group", "create", "A", "-s", "S1")
     assert (done.returncode, done.stdout) == (3, b"")
     first, second = done.stderr.decode().splitlines()
-    assert first.startswith("error ALREADY_EXISTS: Session S1 has a group A already")
+    assert first.startswith("error ALREADY_EXISTS: Group A already exists in session S1")
     assert second == "try: orchestrator group show A --session-id S1"
 
 

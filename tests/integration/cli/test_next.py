@@ -146,7 +146,7 @@ class TestClaims:
     def test_a_person_can_read_the_claims_token(self, run: Run, ask: Ask, lines: Lines) -> None:
         lines(TASK)
         told = run("task", "claim", "-s", "S1", "--agent-id", "developer").stdout.decode()
-        token = told.rpartition("--claim-token ")[2].strip()
+        token = told.partition("Claim token: ")[2].partition(" ")[0]
         beat = ask("task", "heartbeat", "T", "-s", "S1", "--by", "developer", "--claim-token", token)
         assert (beat["success"], beat["claim"]["token"]) == (True, token)
 

@@ -279,7 +279,7 @@ def test_a_target_that_is_a_link_or_of_another_kind_is_refused(tmp_path: pathlib
     {"check": True, "uninstall": True}, {"check": True, "force": True}, {"uninstall": True, "session_id": "S1"},
 ])  # fmt: skip
 def test_flags_that_contradict_each_other_are_refused(tmp_path: pathlib.Path, more: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="cannot be given together"):
         install(tmp_path, **more)
     with pytest.raises(UsageError, match="not a folder"):
         install(tmp_path / "nowhere")
