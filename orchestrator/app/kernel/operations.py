@@ -78,6 +78,7 @@ STEPS: dict[str, str] = {
 
 _TASKS, _ACTORS = ("task", "parent"), ("agent", "assignee", "role")
 """Filters of lists that name a task; and an agent, or all of a role."""
+_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session"
 _OF_SESSION = "SELECT id FROM tasks WHERE session_id = :session"
 _ACTING = "SELECT id FROM agents UNION SELECT role FROM agents UNION SELECT current_agent FROM workflow_transitions"
 
@@ -142,23 +143,27 @@ def _require_filters(context: Context, given: dict[str, Any]) -> None:
     session = given.get("session_id")
     if session is not None and context.reader.session(session) is not None:
         group = given.get("group_id")
-        if group is not None and context.reader.group(session, group) is None:
+        if group is not None and group not in _first(context, _GROUPS, session):
             raise context.unknown_group(session, group)
         for task in map(given.get, _TASKS):
-            known = [row[0] for row in context.connection.execute(_OF_SESSION, {"session": session})]
+            known = [] if task is None else _first(context, _OF_SESSION, session)
             if task is not None and task not in known:
                 what = f"Session {session} has no task {names.shown(task)}."
                 look = suggest("task list", session_id=session)
                 raise Refused("UNKNOWN_TASK", what, look, did_you_mean=names.nearest(task, known))
     for name in _ACTORS:
         actor = given.get(name)
-        known = [] if actor is None else [row[0] for row in context.connection.execute(_ACTING)]
+        known = [] if actor is None else _first(context, _ACTING)
         if actor is not None and actor not in known:
             role = names.role_name(actor)
             near = role if role in known else names.nearest(role, known)
             what = f"No agent or role is called {names.shown(actor)}{f'; did you mean {near}?' if near else '.'}"
             way = again(**{name: near}) if near else suggest("agent list")
             raise Refused("UNKNOWN_AGENT", what, way, did_you_mean=near)
+
+
+def _first(context: Context, sql: str, session: str | None = None) -> list[str]:
+    return [row[0] for row in context.connection.execute(sql, {} if session is None else {"session": session})]
 
 
 def ask(context: Context, request: Request) -> Answer:
