@@ -162,7 +162,7 @@ def _on_its_way(group: tuple[Any, ...]) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "setting",
-    [TWO, pytest.param(TWO._replace(name="one slot", session={"mode": "simple"}), marks=LONG)],
+    [pytest.param(each, marks=LONG) for each in (TWO, TWO._replace(name="one slot", session={"mode": "simple"}))],
     ids=lambda setting: setting.name,
 )
 def test_what_is_not_tried_between_agents_leads_nowhere_else(setting: Setting) -> None:
