@@ -114,6 +114,16 @@ def deadline(environment: Mapping[str, str]) -> float:
     return seconds
 
 
+def _connected(connect: Callable[..., sqlite.Connection], *, write: bool, trial: bool) -> sqlite.Connection:
+    """The connection; a reading one for a trial where nothing can be written."""
+    try:
+        return connect(write=write)
+    except EnvironmentProblem as problem:
+        if not (write and trial and problem.code == "READ_ONLY"):
+            raise
+        return connect(write=False)
+
+
 def open_context(
     explicit: str | None = None,
     *,
@@ -149,12 +159,8 @@ def open_context(
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     state = high_water.state_folder(environment)
     warning = problems.older_log_warning(path) if high_water.has_older_log(path, state) else None
-    try:
-        connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous, shared=shared)
-    except EnvironmentProblem as problem:
-        if not (write and trial and problem.code == "READ_ONLY"):
-            raise
-        connection = sqlite.connect(path, write=False, deadline=seconds, shared=shared)
+    connect = functools.partial(sqlite.connect, path, deadline=seconds, synchronous=synchronous, shared=shared)
+    connection = _connected(connect, write=write, trial=trial)
     context = Context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
@@ -184,10 +190,10 @@ def _lacking_steps(context: Context) -> str | None:
 
 def rehearsed(context: Context) -> Context:
     """A context on a copy in memory of a database that was opened for reading, which is closed."""
-    from orchestrator.app.kernel import rehearsing
+    from orchestrator.app.kernel import copy_in_memory
 
     try:
-        return rehearsing.of(context)
+        return copy_in_memory.of(context)
     finally:
         context.connection.close()
 

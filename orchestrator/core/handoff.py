@@ -351,7 +351,7 @@ PLAN = '{"plan": {"groups": [{"id": "ID", "name": "NAME", "description": "TEXT"}
 
 
 def _plan(full: dict[str, Any], statuses: dict[str, str]) -> dict[str, str] | None:
-    """The report that plans what is to be done."""
+    """The report that holds the plan."""
     return _to_report(full, statuses.get("plan"), "plan the groups", None, details=PLAN)
 
 

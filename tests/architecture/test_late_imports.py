@@ -29,7 +29,7 @@ LATE = frozenset("""
     app.engine.task_blocks
     app.kernel.agent_checks app.kernel.attached
     app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
-    app.kernel.pooling app.kernel.rehearsing app.kernel.unread app.kernel.views app.maintenance
+    app.kernel.pooling app.kernel.copy_in_memory app.kernel.unread app.kernel.views app.maintenance
     app.people.answering app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service

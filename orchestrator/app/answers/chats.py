@@ -68,7 +68,7 @@ class Retried(Moved):
 
 
 class Group(TypedDict):
-    """A chat with what became of its tasks."""
+    """A chat, with how many of its tasks are in each status."""
 
     task_group_id: str
     task_count: int

@@ -25,7 +25,7 @@ def why(context: Context, session_id: str, task: Task) -> Answer:
     Returns:
         `about: task`, its status, who has it and until when, the open blockers, each with `may_lift`, and questions,
         all that it depends on, the open subtasks, the last changes of its status, the `next` action of who has it
-        (null where unassigned, or nothing is to be done), and `sentences`.
+        (null if it is unassigned or needs nothing), and `sentences`.
 
     Source: seed 002, 完了時チェック.
     """
@@ -75,7 +75,7 @@ def _changes(context: Context, session: str, task: Task) -> list[Row]:
 
 
 def _next(context: Context, session: str, task: Task) -> Answer | None:
-    """What `next` says to who has the task; None where unassigned, or nothing is to be done about it."""
+    """What `next` says to who has the task; None if it is unassigned or needs nothing."""
     agent = context.reader.agent(task.assignee) if task.assignee else None
     found = context.reader.session(session)
     if agent is None or not agent.active or task.status in CLOSED or found is None or found.status == "ended":

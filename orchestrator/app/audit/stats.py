@@ -122,7 +122,7 @@ def _driven(rows: list[Any]) -> Answer:
 
 
 def _starts(rows: Iterable[tuple[Any, ...]], now: str) -> Answer:
-    """How many agents were started, what became of them, and how long they were at work."""
+    """How many agents were started, how they ended, and how long they worked."""
     found: dict[tuple[str, str | None, str], Answer] = {}
     for role, group, via, outcome, started, ended, reported, is_awaited in rows:
         row = found.setdefault(

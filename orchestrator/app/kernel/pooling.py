@@ -11,7 +11,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
-from orchestrator.app.kernel import rehearsing
+from orchestrator.app.kernel import copy_in_memory
 from orchestrator.app.kernel.context import Context
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.store import losses, marks, sqlite
@@ -62,7 +62,7 @@ class Pool:
     @contextlib.contextmanager
     def _rehearsal(self) -> Iterator[Context]:
         with self.lent() as reading:
-            context = rehearsing.of(reading)
+            context = copy_in_memory.of(reading)
         try:
             yield context
         finally:

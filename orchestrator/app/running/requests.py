@@ -40,7 +40,7 @@ class ShowTaskOfChat(Request, use_case="running.run_list_views:task", answer="ch
 
 
 class Chat(Request, answer="chats.Queued"):
-    """Queue what is to be done in a project."""
+    """Queue a task in a project."""
 
     project: str = argument("The project, by its id or alias.")
     content: str = option(f"Text, not blank. {_LIMIT}", span=_TEXT)

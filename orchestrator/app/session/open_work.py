@@ -91,7 +91,7 @@ def is_under_way(turn: Answer) -> bool:
 
 
 def is_due(turn: Answer) -> bool:
-    """Whether an agent is to be started for a turn now: none is at work, and no usage limit is to be waited for."""
+    """Whether a turn needs an agent now: none works on it, and no usage limit is in force."""
     return not is_under_way(turn) and "limited" not in turn
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from orchestrator import bootstrap
-from orchestrator.app.clients.directing import Director, own_start
+from orchestrator.app.clients.main_agent import Director, own_start
 from orchestrator.app.kernel import agent_checks, arguments, human, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.pooling import Pool
@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 
 class Settings(NamedTuple):
-    """How a server was started: as whom, in which session, on which database; where left out, as everywhere.
+    """How a server was started: as whom, in which session, on which database; each with its usual default.
 
     Without an agent it is the main agent's, who acts for each role that it has started.
     """

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.app.clients import directing
-from orchestrator.app.clients.directing import Director, ForTurn, Place, ReportMessage, TakeTurn
+from orchestrator.app.clients import main_agent
+from orchestrator.app.clients.main_agent import Director, ForTurn, Place, ReportMessage, TakeTurn
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.task import own
@@ -27,7 +27,7 @@ def _handoff(context: Context, director: Director, given: Given) -> Answer:
     if not given.get("start"):
         return operations.call(context, words, **bound)
     where = (bound[SESSION], bound.get("group_id"), bound.get("turn"))
-    return directing.take(context, director, *where, given.get("request_id"))
+    return main_agent.take(context, director, *where, given.get("request_id"))
 
 
 def _route(context: Context, director: Director, given: Given) -> Answer:
@@ -41,9 +41,9 @@ def _route(context: Context, director: Director, given: Given) -> Answer:
     role = names.role_name(bound["current_agent"]) or None
     place = Place(bound[SESSION], bound.get("group_id"), bound.get("turn"), role)
     again = place.turn is not None or bound.get("request_id") is not None
-    start = directing.started(context, director, "route", place, also_over=again)
+    start = main_agent.started(context, director, "route", place, also_over=again)
     kept = {name: value for name, value in bound.items() if name in asked or name == SESSION}
-    return directing.report(context, start, kept, message)
+    return main_agent.report(context, start, kept, message)
 
 
 def _task_status(context: Context, director: Director, given: Given) -> Answer:
@@ -52,7 +52,7 @@ def _task_status(context: Context, director: Director, given: Given) -> Answer:
     asked = {name: value for name, value in given.items() if name not in ForTurn.parameters()}
     bound = arguments.complete(context, words, arguments.bind(words, {"id": "T", **asked}))
     place = Place(bound[SESSION], given.get("group_id"), given.get("turn"))
-    agent = directing.started(context, director, words, place)["agent_id"]
+    agent = main_agent.started(context, director, words, place)["agent_id"]
     if "id" not in given:
         bound["id"] = own.main_task(context, agent, bound[SESSION], bound.get("request_id"))
     return operations.call(context, words, **{**bound, "by": agent})
@@ -138,7 +138,7 @@ _MORE: tuple[Tool, ...] = (
         "Replace an agent",
         "Start the awaited agent again under a new turn, where it died or did not report; the old turn becomes stale.",
         {
-            "group_id": "The task group; the session as a whole where left out.",
+            "group_id": "The task group (default: the session as a whole).",
             "reason": "Why; kept in the record.",
             SESSION: _HANDOFF.arguments[SESSION],
             "request_id": _REQUEST,

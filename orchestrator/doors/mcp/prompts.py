@@ -22,8 +22,8 @@ REPORT = "report"
 MOST = 100
 """How many values complete an argument; the protocol allows no more."""
 _OF_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq LIMIT 1000"
-_SESSION = "The session; the server's own where left out, else the only open one."
-_GROUP = "The task group; the session as a whole where left out."
+_SESSION = "The session (default: the server's own, else the only open one)."
+_GROUP = "The task group (default: the session as a whole)."
 _TURN = {SESSION: _SESSION, "group_id": _GROUP, "turn": "The turn (default: the open one)."}
 _REPORTED = {"role": "Who reports.", "status": "What is reported.", "group_id": _GROUP, SESSION: _SESSION}
 _NEEDED = ("role", "status")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.app.clients.directing import Director
+from orchestrator.app.clients.main_agent import Director
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.kernel.requests import REQUIRED, Parameter

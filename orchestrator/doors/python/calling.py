@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import arguments, operations, rehearsing
+from orchestrator.app.kernel import arguments, copy_in_memory, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core.suggestions import Suggestion, reword
 from orchestrator.errors import OrchestratorError, UsageError
@@ -46,7 +46,7 @@ class Caller:
         if self._context.connection.writes or not request.is_writing or not request.is_trial(bound):
             yield self._context
             return
-        context = rehearsing.of(self._context)
+        context = copy_in_memory.of(self._context)
         try:
             yield context
         finally:

@@ -16,7 +16,7 @@ from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
 from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import callers, rendering, working
+from orchestrator.doors.web import callers, rendering, session_activity
 from orchestrator.doors.web.callers import Reading
 from orchestrator.doors.web.rendering import Look, looking
 
@@ -118,7 +118,7 @@ def show_session(request: Request, session: str, caller: Reading, until: Step = 
             "blockers": look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
             "decisions": look.ask("audit decisions", limit=DECISIONS, **named)["decisions"],
             "picture": _picture(look, session, empty=not is_chat),
-            "work": working.of_session(look, request.app.state.autopilot, found),
+            "work": session_activity.of_session(look, request.app.state.autopilot, found),
         }
         if is_chat:
             return look.page("chat.html", **data, **_chat(look, session))

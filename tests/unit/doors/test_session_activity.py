@@ -11,7 +11,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 from orchestrator.app.driving import autopilot
 from orchestrator.app.driving.autopilot import Autopilot, Standing
 from orchestrator.app.driving.requests import Drive
-from orchestrator.doors.web import working
+from orchestrator.doors.web import session_activity
 from orchestrator.errors import EnvironmentProblem
 from tests.cases import every
 
@@ -26,7 +26,7 @@ def said(standing: Standing | None, found: dict[str, Any]) -> dict[str, Any] | N
     pilot = Autopilot(cast(Any, None), cast(Any, None), request, lambda _: None)
     if standing is not None:
         pilot._rests["S1"] = autopilot._Rest(1, None, 0, standing)
-    return working.driver(pilot, "S1", found)
+    return session_activity.driver(pilot, "S1", found)
 
 
 def test_a_fault_is_told_without_places() -> None:

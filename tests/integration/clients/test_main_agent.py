@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator, bootstrap
-from orchestrator.app.clients.directing import Director
+from orchestrator.app.clients.main_agent import Director
 from orchestrator.doors.mcp import prompts
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.errors import OrchestratorError
