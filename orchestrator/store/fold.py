@@ -9,6 +9,7 @@ import functools
 import sqlite3
 from typing import Any
 
+from orchestrator.core import sha256
 from orchestrator.store import declared, sqlite
 from orchestrator.store.records import AGENT_COLUMNS, Outsider, Recorded
 
@@ -19,6 +20,7 @@ STEPS_A_COMMIT = 1000
 _LAST = "SELECT * FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 _SEQ = "SELECT seq FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_TEXT = "INSERT INTO texts SELECT :hash, :content WHERE NOT EXISTS (SELECT 1 FROM texts WHERE hash = :hash)"
 _AGENT = f"INSERT INTO agents ({', '.join(AGENT_COLUMNS)}) VALUES ({', '.join('?' * len(AGENT_COLUMNS))})"
 
 
@@ -96,3 +98,9 @@ def stand_before(connection: sqlite3.Connection, event: Recorded) -> None:
 def add_outsider(connection: sqlite3.Connection, agent: Outsider) -> None:
     """Let an agent of another session be known."""
     connection.execute(_AGENT, agent.values)
+
+
+def add_text(connection: sqlite3.Connection, content: str) -> None:
+    """Let a text that another session had first be on record."""
+    hash_ = sha256.new(content.encode()).hexdigest()
+    connection.execute(_TEXT, {"hash": hash_, "content": content})

@@ -1,8 +1,9 @@
 """What is on record of one session, in the order in which it was committed: to be told again, or taken elsewhere.
 
-A session rests on the store's chain (agents, workflow loads) and on nothing of other sessions, with one exception: a
-call may name an agent that was started for another session. Such an outsider is handed out, as a row, before the first
-event that names it.
+A session rests on the store's chain (agents, workflow loads) and on nothing of other sessions, with two exceptions. A
+call may name an agent that was started for another session: such an outsider is handed out, as a row, before the first
+event that names it. And a message that an agent of another session had sent word for word is kept once: the event has
+its text, and no digest of a row for it.
 """
 
 from __future__ import annotations

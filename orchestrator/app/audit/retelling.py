@@ -92,6 +92,8 @@ def _told(context: Context, event: Recorded) -> str | None:
             with open_step(context.connection, event.chain, event.at) as step:
                 step.seal(event.kind, event.actor, event.channel, strictjson.stored(event.input))
         else:
+            if '"raw_text":' in event.input and '"texts":' not in event.rows:
+                _let_in(context, strictjson.stored(event.input).get("raw_text"))
             replaying.tell(context, replaying.Event(*event[:1], *event[2:7]))
     except EnvironmentProblem as problem:
         if problem.code in _SURROUNDINGS:
@@ -103,3 +105,9 @@ def _told(context: Context, event: Recorded) -> str | None:
         # What was altered on record can be anything, and so can what becomes of it.
         return f"it cannot be replayed: {type(problem).__name__}: {problem}"[:300]
     return None
+
+
+def _let_in(context: Context, message: str | None) -> None:
+    """Let a message be on record: each is kept once, and where its step kept none, another session had it first."""
+    if message:
+        fold.add_text(context.connection, message)

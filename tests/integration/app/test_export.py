@@ -25,7 +25,7 @@ from orchestrator.core.routing import engine
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import constants, memory, sqlite, taking, verifying
 from tests.acceptance import walking
-from tests.integration.app.test_replayed import OUTSIDERS, STORY, other_rules, played
+from tests.integration.app.test_replayed import OUTSIDERS, SAID_BEFORE, STORY, other_rules, played
 
 AT = "2026-03-01T00:00:00.000000Z"
 
@@ -92,7 +92,14 @@ def test_any_story_is_equal_after_export_and_import(
     assert answer["head"] == replayed.replay(walk.context, session_id="S1")["head"]
 
 
-@pytest.mark.parametrize("story", [pytest.param(STORY, id="two sessions"), pytest.param(OUTSIDERS, id="outsiders")])
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(STORY, id="two sessions"),
+        pytest.param(OUTSIDERS, id="outsiders"),
+        pytest.param(SAID_BEFORE, id="a message that another session had first"),
+    ],
+)
 def test_an_import_into_a_new_file_verifies(
     story: tuple[walking.Op, ...], tmp_path: pathlib.Path, file: Callable[[list[bytes]], str]
 ) -> None:

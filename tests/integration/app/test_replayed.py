@@ -42,6 +42,14 @@ OUTSIDERS = (
     report("developer", "MERGE_SUCCESS", "A", agent_id="developer@S2:X"),
     report("developer", "MERGE_SUCCESS", "A", agent_id="helper"),
 )
+SAID_BEFORE = (
+    Op("session create", {"id": "S2", "goal": "another goal"}),
+    Op("group create", {"id": "X", "session_id": "S2", "name": "Elsewhere"}),
+    Op("route", {"session_id": "S2", "current_agent": "pm", "status": "PLANNING_COMPLETE"}),
+    report("developer", "READY_FOR_REVIEW", "X", session_id="S2", raw_text="the whole message"),
+    *(op for op in STORY if "S2" not in op.arguments.values()),
+)
+"""A message that an agent of another session had sent word for word."""
 
 
 def played(story: tuple[Op, ...] = STORY) -> Context:
@@ -63,7 +71,14 @@ def found(answer: dict[str, Any]) -> list[tuple[int, str, str]]:
     return [(each["seq"], each["table"], each["why"]) for each in answer["differences"]]
 
 
-@pytest.mark.parametrize("story", [pytest.param(STORY, id="two sessions"), pytest.param(OUTSIDERS, id="outsiders")])
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(STORY, id="two sessions"),
+        pytest.param(OUTSIDERS, id="outsiders"),
+        pytest.param(SAID_BEFORE, id="a message that another session had first"),
+    ],
+)
 def test_a_session_is_told_again_without_the_others(story: tuple[Op, ...]) -> None:
     context = played(story)
     answer = replayed.replay(context, session_id="S1", strict=True)
