@@ -26,30 +26,12 @@ class Writer(NamedTuple):
     line: Callable[[object], bytes]
 
 
-def exact(value: object) -> str:
-    """The one text of a value that holds no float; whoever takes in values from outside has refused those.
-
-    Raises:
-        TypeError: something that JSON has no form for.
-    """
-    return _writer.exact(value)
-
-
-def line(values: object) -> bytes:
-    """The line of a row's values, in the order that they have.
-
-    Raises:
-        TypeError: something that JSON has no form for. UnicodeEncodeError: half a character.
-    """
-    return _writer.line(values)
-
-
 def quicken() -> None:
     """Write with the compiled writer from here on, and hash what is written with the quicker library."""
-    global _writer
+    global exact, line
     sha256.quicken()
-    if _writer is LIBRARY:
-        _writer = compiled()
+    if exact is LIBRARY.exact:
+        exact, line = compiled()
 
 
 def compiled() -> Writer:
@@ -62,14 +44,14 @@ def compiled() -> Writer:
 
     def exact(value: object) -> str:
         try:
-            return dumps(value, _default, by_name).decode()
+            return dumps(value, _plain, by_name).decode()
         except TypeError:
             # Integers of more than 64 bits, halves of characters, keys that are no texts, tuples with names.
             return LIBRARY.exact(value)
 
     def line(values: object) -> bytes:
         try:
-            return dumps(values, _default, ended)
+            return dumps(values, _plain, ended)
         except TypeError:
             return LIBRARY.line(values)
 
@@ -102,6 +84,11 @@ def encoder(
     return lambda value: "".join(chunks(value, 0))
 
 
+def _plain(value: Any) -> str:
+    """A text that is of a class of its own, such as a suggestion; bytes as their digits."""
+    return str(value) if isinstance(value, str) else bytes.hex(value)
+
+
 _default = bytes.hex
 _in_order = encoder(sort_keys=False, default=_default)
 
@@ -113,4 +100,10 @@ def _line(values: object) -> bytes:
 LIBRARY = Writer(encoder(sort_keys=True, default=_default), _line)
 """The writer that is there at once."""
 
-_writer = LIBRARY
+exact: Callable[[object], str] = LIBRARY.exact
+"""Gives the one text of a value that holds no float; whoever takes in values from outside has refused those. It raises
+TypeError for what JSON has no form for. Called as `exactjson.exact`, since `quicken` puts another in place."""
+
+line: Callable[[object], bytes] = LIBRARY.line
+"""Gives the line of a row's values, in the order that they have, called in the same way. It raises TypeError too, and
+UnicodeEncodeError for half a character."""

@@ -16,6 +16,7 @@ one, who writes a file, or who has another database.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -156,18 +157,20 @@ def command_line(operation: str, arguments: Mapping[str, Argument], options: str
             words.append(_word(value))
         else:
             leading.clear()
-            words.extend(_option(_FLAGS.get(name) or f"--{name.replace('_', '-')}", value))
+            words += _option(_flag(name), value)
     return " ".join(words)
 
 
+@functools.cache
+def _flag(name: str) -> str:
+    return _FLAGS.get(name) or f"--{name.replace('_', '-')}"
+
+
 def _option(flag: str, value: Argument) -> list[str]:
-    if isinstance(value, bool):
-        return [flag]
-    if isinstance(value, Mapping):
-        return [word for name, text in value.items() for word in (flag, _word(f"{name}={text}"))]
-    if isinstance(value, list):
-        return [word for text in value for word in (flag, _word(text))]
-    return [flag, _word(value)]
+    if isinstance(value, (str, int)):
+        return [flag] if value is True else [flag, _word(value)]
+    texts = value if isinstance(value, list) else [f"{name}={text}" for name, text in value.items()]
+    return [word for text in texts for word in (flag, _word(text))]
 
 
 def _word(value: object) -> str:

@@ -45,6 +45,7 @@ OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
     ORDER BY opened_seq LIMIT 1"""
 # The group's whole row comes last.
 OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
+    EXISTS (SELECT 1 FROM starts s WHERE s.session_id = :session AND s.group_id = :group AND s.turn = g.turn),
     (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id),
     (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
         WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
@@ -112,14 +113,24 @@ PENDING = f"""SELECT {_whole("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_
     ORDER BY g.priority, g.created_seq"""
 
 
+_STANDING = """SELECT group_concat(seq) FROM (SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing
+    WHERE session_id = :session AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'
+    AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10)"""
+_OPEN_TASK = """SELECT 1 FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
+    AND status IN ('backlog', 'todo', 'in_progress', 'blocked')"""
+OPEN_TASKS = """SELECT id, status FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
+    AND status IN ('backlog', 'todo', 'in_progress', 'blocked') ORDER BY created_seq, id LIMIT 200"""
+
+
 @functools.cache
-def _context_items(count: int) -> str:
-    """The statement for the newest of so many context items."""
+def _handed_on(count: int) -> str:
+    """The statement for what is handed on to an agent, with so many context items."""
     newest = """(SELECT seq FROM context_items WHERE session_id = :session AND group_id = {} AND name = :name{}
         ORDER BY seq DESC LIMIT 1)"""
-    scopes = (":group", "''")
+    scopes = (":reported", "''")
     columns = (", ".join(newest.format(scope, number) for scope in scopes) for number in range(count))
-    return f"SELECT {', '.join(f'coalesce({column})' for column in columns)}"
+    items = [f"coalesce({column})" for column in columns]
+    return f"SELECT {', '.join([f'({_STANDING})', f'EXISTS ({_OPEN_TASK})', *items])}"
 
 
 def _picked(table: str, names: tuple[str, ...]) -> operator.itemgetter[Any]:
@@ -151,6 +162,7 @@ class Opening(NamedTuple):
     row: all columns of the group, in the order of the declared schema.
     blocked: whether a blocker of its own is open.
     question: the id of its open question.
+    started: whether an agent was started for its turn, through a client or by a driver.
     agent_stands: whether the agent that it awaits is registered and active.
     visits: accepted reports like this one since the last progress, or since the last answered question.
     """
@@ -159,8 +171,22 @@ class Opening(NamedTuple):
     group: Group
     blocked: bool
     question: str | None
+    started: bool
     agent_stands: bool
     visits: int
+
+
+class HandedOn(NamedTuple):
+    """What an agent that starts is handed on, by the seqs of reports.
+
+    reports: its group's latest reports of guidance and findings, newest first.
+    items: for each context item the newest report that gave it; None where none did.
+    tasks: whether its group has open tasks.
+    """
+
+    reports: list[int]
+    items: list[int | None]
+    tasks: bool
 
 
 class Reader:
@@ -208,8 +234,8 @@ class Reader:
         found = self.connection.execute(OPENING, parameters).fetchone()
         if found is None:
             return None
-        blocked, question, active, visits, *row = found
-        return Opening(row, self.group_of(row), bool(blocked), question, bool(active), visits)
+        blocked, question, started, active, visits, *row = found
+        return Opening(row, self.group_of(row), bool(blocked), question, bool(started), bool(active), visits)
 
     def groups(self, sql: str, session: str) -> list[Group]:
         """The groups that a statement of this module selects."""
@@ -277,14 +303,19 @@ class Reader:
             turns.append(session.turn)
         return tuple(turns)
 
-    def context_items(self, session: str, group: str, names: tuple[str, ...]) -> tuple[int | None, ...]:
-        """The newest report that gave each context item, of the group or else of the session; None where none did."""
-        if not names:
-            return ()
-        parameters = {"session": session, "group": group}
+    def handed_on(self, session: str, group: str | None, reported: str | None, names: tuple[str, ...]) -> HandedOn:
+        """What an agent that starts is handed on.
+
+        Args:
+            group: its group; None for the session as a whole.
+            reported: the group whose reports gave the context items, or else the session's.
+            names: the context items.
+        """
+        parameters = {"session": session, "group": group, "reported": reported or ""}
         parameters |= {f"name{number}": name for number, name in enumerate(names)}
-        found: tuple[int | None, ...] = self.connection.execute(_context_items(len(names)), parameters).fetchone()
-        return found
+        standing, tasks, *items = self.connection.execute(_handed_on(len(names)), parameters).fetchone()
+        reports = sorted(map(int, standing.split(",")), reverse=True) if standing else []
+        return HandedOn(reports, items, bool(tasks))
 
     def has_open_groups(self, session: str) -> bool:
         """Whether a group of the session is neither completed, deferred nor cancelled."""

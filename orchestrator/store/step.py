@@ -16,6 +16,7 @@ from orchestrator import errors
 from orchestrator.core import clock_jumps, exactjson, sha256
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems, sqlite
+from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
 
 if TYPE_CHECKING:
@@ -29,10 +30,15 @@ FIRST_HASH = bytes(32)
 STATE = "state"
 """The member of an event's `rows` with the digests of rows that may change: by table, by key."""
 
-_LAST = "SELECT seq, hash, at FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
+_OF_SESSION = ", ".join(f's."{word.partition("=")[0]}"' for word in COLUMNS["sessions"].split())
+# Nearly every step reads its session: one look for both.
+_LAST = f"""SELECT e.seq, e.hash, e.at, {_OF_SESSION} FROM audit_events e LEFT JOIN sessions s ON s.id = e.session_id
+    WHERE e.session_id = ? ORDER BY e.seq DESC LIMIT 1"""
+_LAST_OF_STORE = "SELECT seq, hash, at FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 _NEWEST = "SELECT at FROM audit_events ORDER BY rowid DESC LIMIT 1"
 LAST_EVENT = "SELECT seq, hash FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
+_NO_EVENT = (0, FIRST_HASH, None)
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _PLAIN = frozenset((str, int, bytes, type(None)))
@@ -94,10 +100,13 @@ class Step:
         self._holds: tuple[str, tuple[Value, ...]] | None = None
         self._counts: dict[str, int] = {}
         self.sealed = False
-        last = connection.execute(_LAST, (chain,)).fetchone()
-        self.seq: int = 1 if last is None else last[0] + 1
-        self.prev_hash: bytes = FIRST_HASH if last is None else last[1]
-        self._last_at: str | None = None if last is None else last[2]
+        sql = _LAST_OF_STORE if chain == STORE_CHAIN else _LAST
+        seq, prev_hash, at_last, *session = connection.execute(sql, (chain,)).fetchone() or _NO_EVENT
+        self.seq: int = seq + 1
+        self.prev_hash: bytes = prev_hash
+        self._last_at: str | None = at_last
+        if session and session[0] is not None:
+            self.know("sessions", (chain,), session)
         self._own: dict[str, Value] = {"session_id": chain, "seq": self.seq}
 
     def insert(self, table: str, /, **columns: Value) -> int:
@@ -121,7 +130,8 @@ class Step:
             values = _plain(names, values)
         if not columns.keys() <= places.keys():
             raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - places.keys()))}")
-        self._require_written(self._connection.execute(sql, values), table)
+        if self._connection.execute(sql, values).rowcount != 1:
+            raise self._skipped(f"a row of {table}")
         self._counts[table] = part
         keys = KEYS.get(table)
         if keys is not None:
@@ -162,7 +172,8 @@ class Step:
         sql = _UPDATES.get(names) or _update(names)
         if not _PLAIN.issuperset(map(type, values.values())):
             values = dict(zip(values, _plain(tuple(values), list(values.values())), strict=True))
-        self._require_written(self._connection.execute(sql, (*values.values(), *self._key(table, key))), table)
+        if self._connection.execute(sql, (*values.values(), *self._key(table, key))).rowcount != 1:
+            raise self._skipped(f"a row of {table}")
         self._changed.setdefault(table, {})[key] = None
         known = self._known.get(table)
         if known is not None and key in known:
@@ -214,7 +225,8 @@ class Step:
                 sql, names, defaults, filled, _, _ = _TABLES.get(table) or _table(table)
                 own = {**self._own, "part": 1 if table == rows[0][0] else part - 1}
                 found = {**{name: own[name] for name in filled}, **columns}
-                self._require_written(self._connection.execute(sql, list(map(found.get, names, defaults))), table)
+                if self._connection.execute(sql, list(map(found.get, names, defaults))).rowcount != 1:
+                    raise self._skipped(f"a row of {table}")
             yield
         finally:
             self._connection.execute("ROLLBACK TO tried")
@@ -263,7 +275,8 @@ class Step:
         fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(exactjson.exact(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
-        self._require_written(connection.execute(_EVENT, (*fields, self.prev_hash, digest)), "audit_events")
+        if connection.execute(_EVENT, (*fields, self.prev_hash, digest)).rowcount != 1:
+            raise self._skipped("a row of audit_events")
         sqlite.retry(lambda: connection.execute("COMMIT"), getattr(connection, "path", ""), self._deadline_s)
         self.sealed = True
         seen = getattr(connection, "seen", None)
@@ -271,16 +284,8 @@ class Step:
             seen.note(self.chain, self.seq, digest, self.at)
         return digest
 
-    def _require_written(self, cursor: sqlite3.Cursor, table: str) -> None:
-        """Require that one row was written: a foreign trigger can skip it without an error.
-
-        Raises:
-            EnvironmentProblem: CORRUPT.
-        """
-        if cursor.rowcount != 1:
-            raise self._skipped(f"a row of {table}")
-
     def _skipped(self, what: str) -> errors.EnvironmentProblem:
+        """CORRUPT: not one row was written, as a foreign trigger can skip it without an error."""
         return problems.skipped(getattr(self._connection, "path", ""), what)
 
     def _covered(self) -> dict[str, object]:
@@ -384,7 +389,7 @@ def check_exact(value: object) -> None:
     """
     if value is None or isinstance(value, (str, int)):
         return
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         if _EXACT.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
             return
         for key, member in value.items():

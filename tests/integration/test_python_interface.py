@@ -198,7 +198,9 @@ def test_a_process_that_stays_writes_what_a_command_writes(
     heads = []
     for name, quick in (("library.db", False), ("compiled.db", True)):
         monkeypatch.setattr(exactjson, "quicken", lambda: None)
-        monkeypatch.setattr(exactjson, "_writer", exactjson.compiled() if quick else exactjson.LIBRARY)
+        writer = exactjson.compiled() if quick else exactjson.LIBRARY
+        monkeypatch.setattr(exactjson, "exact", writer.exact)
+        monkeypatch.setattr(exactjson, "line", writer.line)
         monkeypatch.setattr(bootstrap, "now", lambda: "2026-01-01T00:00:00.000000Z")
         with Orchestrator.create(tmp_path / name) as opened:
             opened.session_create("S1", goal='a "goal" of Größe 2⁶⁴')

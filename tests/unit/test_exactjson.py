@@ -97,11 +97,13 @@ def test_an_exact_text_is_the_canonical_one(value: object) -> None:
 
 
 def test_a_process_that_stays_writes_with_the_compiled_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exactjson, "_writer", LIBRARY)
+    monkeypatch.setattr(exactjson, "exact", LIBRARY.exact)
+    monkeypatch.setattr(exactjson, "line", LIBRARY.line)
     exactjson.quicken()
-    quick = exactjson._writer
+    quick = exactjson.exact
     exactjson.quicken()
-    assert exactjson._writer is quick is not LIBRARY
+    assert exactjson.exact is quick is not LIBRARY.exact
+    assert exactjson.line is not LIBRARY.line
     assert (exactjson.exact({"b": 1, "a": 2}), exactjson.line(["S1", 1, None])) == (
         '{"a":2,"b":1}', b'["S1",1,null]\n'
     )  # fmt: skip

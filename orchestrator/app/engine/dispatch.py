@@ -26,6 +26,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.store.reader import OPEN_TASKS
 from orchestrator.store.step import Value
 
 
@@ -262,7 +263,8 @@ def freeze(
         reported: the group of the report that led to this, where the agent is called for the session as a whole:
             what the transition passes on was said there.
     """
-    found, missing = context_items(work, group_id or reported, include_context)
+    handed = work.reader.handed_on(session.id, group_id, group_id or reported, include_context)
+    items = list(zip(include_context, handed.items, strict=True))
     blockers = _open_blockers(work, group_id, role, known_blockers)
     document = {
         "session_id": session.id,
@@ -272,28 +274,17 @@ def freeze(
         "agent_id": agent,
         "action": action,
         "workflow_version": version.workflow.hash,
-        "context": found,
-        "missing_context": missing,
+        "context": [[name, seq] for name, seq in items if seq is not None],
+        "missing_context": [name for name, seq in items if seq is None],
         "blockers": [blocker.id for blocker in blockers],
-        "reports": _standing(work, session.id, group_id) if group_id else [],
-        **_moment(work, group_id, any(blocker.external for blocker in blockers)),
+        "reports": handed.reports,
+        **_moment(work, group_id, tasks=handed.tasks, external=any(blocker.external for blocker in blockers)),
         **{name: value for name, value in noted.items() if value is not None},
     }
     text = exactjson.exact(document)
     hash_ = sha256.new(text.encode()).hexdigest()
     work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
     return hash_
-
-
-def _standing(work: Work, session: str, group: str) -> list[int]:
-    """The group's latest reports of guidance and findings."""
-    rows = work.context.connection.execute(
-        "SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing WHERE session_id = :session"
-        " AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'"
-        " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
-        {"session": session, "group": group},
-    )
-    return [row[0] for row in rows]
 
 
 def _open_blockers(
@@ -313,16 +304,12 @@ def _open_blockers(
     return tuple(blocker._replace(external=0) for blocker in blockers)
 
 
-_TASKS = """SELECT id, status FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
-    AND status IN ('backlog', 'todo', 'in_progress', 'blocked') ORDER BY created_seq, id LIMIT 200"""
-
-
-def _moment(work: Work, group_id: str | None, external: bool) -> dict[str, Any]:
+def _moment(work: Work, group_id: str | None, *, tasks: bool, external: bool) -> dict[str, Any]:
     """What the document itself must hold, because the rows will say something else later."""
     connection, key = work.context.connection, {"session": work.step.chain, "group": group_id}
     found: dict[str, Any] = {}
-    if group_id is not None and (open_ := connection.execute(_TASKS, key).fetchall()):
-        found["tasks"] = [list(row) for row in open_]
+    if tasks:
+        found["tasks"] = [list(row) for row in connection.execute(OPEN_TASKS, key)]
     if external:
         marked = connection.execute(
             "SELECT id, external_seq FROM blockers INDEXED BY ix_blockers_open WHERE session_id = :session"
@@ -332,13 +319,6 @@ def _moment(work: Work, group_id: str | None, external: bool) -> dict[str, Any]:
         )
         found["external"] = [list(row) for row in marked]
     return found
-
-
-def context_items(work: Work, group_id: str | None, names: tuple[str, ...]) -> tuple[list[list[Any]], list[str]]:
-    """The newest report of each context name, of the group or else of the session; and the names nobody gave."""
-    seqs = work.reader.context_items(work.step.chain, group_id or "", names)
-    found = [[name, seq] for name, seq in zip(names, seqs, strict=True) if seq is not None]
-    return found, [name for name, seq in zip(names, seqs, strict=True) if seq is None]
 
 
 def _await(

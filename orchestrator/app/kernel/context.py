@@ -465,8 +465,12 @@ def _attempt(work: Work, action: Action, files: Sequence[Moved]) -> Answer:
         return {**answer, "dry_run": True} if dry_run else answer
     _remember(work, answer)
     warnings = [each for each in (step.clock_warning(), context.warning) if each]
-    with contextlib.nullcontext() if not files else _written(context.path, files):
-        step.seal(work.call.kind, work.actor, context.spoken or context.channel, event_input(work.call))
+    sealed = (work.call.kind, work.actor, context.spoken or context.channel, event_input(work.call))
+    if files:
+        with _written(context.path, files):
+            step.seal(*sealed)
+    else:
+        step.seal(*sealed)
     context.warning = None
     return {**answer, "warnings": [*(answer.get("warnings") or ()), *warnings]} if warnings else answer
 

@@ -88,10 +88,11 @@ PERSONS = ("answer", "criterion approve", "human enrol", "human remove", "human 
 
 def known(words: str) -> type[Request] | None:
     """The declaration of an operation, or None where there is none of these words."""
-    feature = FEATURES.get(words.partition(" ")[0])
-    if feature is None:
-        return None
-    importlib.import_module(f"orchestrator.app.{feature}.requests")
+    if words not in DECLARED:
+        feature = FEATURES.get(words.partition(" ")[0])
+        if feature is None:
+            return None
+        importlib.import_module(f"orchestrator.app.{feature}.requests")
     return DECLARED.get(words)
 
 

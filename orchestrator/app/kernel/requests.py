@@ -187,6 +187,10 @@ class Request:
     is_marked: ClassVar[bool] = False
     acting: ClassVar[str] = ""
     _parameters: ClassVar[dict[str, Parameter]]
+    _known_defaults: ClassVar[dict[str, Any]]
+    _required: ClassVar[tuple[str, ...]]
+    _left_out: ClassVar[frozenset[str]]
+    """What its steps keep elsewhere, or not at all."""
 
     def __init_subclass__(
         cls,
@@ -209,6 +213,7 @@ class Request:
         cls.checked_by = checked_by or cls.checked_by
         cls.prepared_by = prepared_by or cls.prepared_by
         cls.unrecorded, cls.is_marked = unrecorded or cls.unrecorded, marked or cls.is_marked
+        cls._left_out = frozenset((*_IN_COLUMNS, *cls.unrecorded))
         cls.line, cls.acting = line, acting or cls.acting
         cls.use_case = use_case or cls.use_case
         cls.answer = (answer,) if isinstance(answer, str) else answer or cls.answer
@@ -217,13 +222,14 @@ class Request:
             DECLARED[words] = cls
 
     def __init__(self, **values: Any) -> None:
-        for name, parameter in self.parameters().items():
-            value = values.pop(name, parameter.field.default)
-            if value is REQUIRED:
-                raise TypeError(f"{type(self).__name__} needs {name}")
-            self.__dict__[name] = value
-        if values:
-            raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
+        defaults, found = self._defaults(), self.__dict__
+        found.update(defaults)
+        found.update(values)
+        if len(found) > len(defaults):
+            unknown = ", ".join(name for name in values if name not in defaults)
+            raise TypeError(f"{type(self).__name__} has no {unknown}")
+        if REQUIRED in found.values():
+            raise TypeError(f"{type(self).__name__} needs {next(name for name in found if found[name] is REQUIRED)}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} of {type(self).__name__} is fixed")
@@ -251,32 +257,38 @@ class Request:
 
     def recorded(self) -> dict[str, Any]:
         """What the step's event keeps of the request."""
+        left_out = self._left_out
         return {
             name: list(value) if type(value) is tuple else value
             for name, value in self.__dict__.items()
-            if name not in _IN_COLUMNS and name not in self.unrecorded
+            if value is not None and name not in left_out
         }
 
     @classmethod
     def of_event(cls, chain: str, recorded: Mapping[str, Any]) -> Self:
         """The request of a step, from what its event keeps; what an older event does not know is left out."""
-        values: dict[str, Any] = {}
-        for name, parameter in cls.parameters().items():
-            value = recorded.get(name)
-            if name == "session_id":
-                values[name] = chain
-            elif type(value) is list:
-                values[name] = tuple(value)
-            elif value is not None:
-                values[name] = value
-            elif parameter.field.default is REQUIRED:
-                values[name] = None
+        defaults = cls._defaults()
+        values: dict[str, Any] = dict.fromkeys(cls._required)
+        for name, value in recorded.items():
+            if value is not None and name in defaults:
+                values[name] = tuple(value) if type(value) is list else value
+        if "session_id" in defaults:
+            values["session_id"] = chain
         return cls(**values)
 
     @classmethod
     def help(cls) -> str:
         """What the operation does, in one paragraph."""
         return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        """The defaults by name, in the order in which the parameters are declared."""
+        found: dict[str, Any] | None = cls.__dict__.get("_known_defaults")
+        if found is None:
+            found = cls._known_defaults = {name: each.field.default for name, each in cls.parameters().items()}
+            cls._required = tuple(name for name, default in found.items() if default is REQUIRED)
+        return found
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:

@@ -100,9 +100,10 @@ def report(work: Work, request: Route) -> Answer:
     refusal = engine.admit(case, version.workflow, facts, said)
     if refusal is not None or case is None:
         raise _refused(work, refusal, group or session, said)
-    _refuse_under_way(work, group, session, said)
-    if case.transition.effect == "merge":
-        _refuse_unproven(work, group or session)
+    if opening is None or opening.started:
+        _refuse_under_way(work, group, session, said)
+        if case.transition.effect == "merge":
+            _refuse_unproven(work, group or session)
     case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
