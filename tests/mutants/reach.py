@@ -36,7 +36,7 @@ TESTS = (
     "tests/integration/app",
     "tests/integration/tasks",
     "tests/integration/web",
-    "tests/integration/clients/test_hooks.py",
+    "tests/integration/clients/test_hook*.py",
     "tests/integration/clients/test_install.py",
     "tests/integration/test_python_interface.py",
     "tests/acceptance/test_replay.py",
