@@ -85,12 +85,8 @@ _KEPT_BY_TASK = f"""CASE b.resolution
         AND x.removed_seq = b.resolved_seq)
     WHEN 'answered' THEN NOT EXISTS (SELECT 1 FROM questions q WHERE q.session_id = b.session_id
         AND q.task_id = b.task_id AND q.closed_seq = b.resolved_seq)
-        AND NOT (b.class = 'soft' AND b.opened_by = 'system:runner' AND EXISTS (SELECT 1 FROM run_events v
-            WHERE v.session_id = b.session_id AND v.seq = b.resolved_seq))
     ELSE b.resolution NOT IN ('resolved', 'lifted', 'legacy') OR a.kind <> 'human' AND (b.class = 'hard'
-        OR NOT (b.opened_by IS NULL OR b.opened_by = b.resolved_by
-            OR a.kind = 'system' AND EXISTS (SELECT 1 FROM run_events v WHERE v.session_id = b.session_id
-                AND v.seq = b.resolved_seq) OR {_IS_ABOVE}))
+        OR NOT (b.opened_by IS NULL OR b.opened_by = b.resolved_by OR {_IS_ABOVE}))
         OR NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = b.session_id AND e.seq = b.resolved_seq
             AND (e.actor = b.resolved_by OR a.kind = 'system') AND e.kind <> 'refusal')
     END"""
@@ -166,7 +162,6 @@ _OTHERS = (
                 WHERE r.session_id = q.session_id AND r.seq = q.closed_seq)
             AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = q.session_id
                 AND b.resolved_seq = q.closed_seq)
-            AND NOT EXISTS (SELECT 1 FROM run_events v WHERE v.session_id = q.session_id AND v.seq = q.closed_seq)
         ELSE NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = q.session_id AND e.seq = q.closed_seq
             AND e.actor = q.closed_by AND e.channel = q.channel) END)
         ORDER BY q.closed_seq, q.id"""),

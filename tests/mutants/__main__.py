@@ -95,7 +95,7 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdic
 
     What noticed a mutant the last time is tried before it is asked what else may.
     """
-    journal = Journal(reach.verdicts())
+    journal = Journal(reach.verdicts(options.tests or ()))
     left = [mutant for mutant in mutants if journal.of(mutant) is None]
     if len(left) < len(mutants):
         print(f"{len(mutants) - len(left)} of {len(mutants)} are known from before", flush=True)

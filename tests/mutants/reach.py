@@ -36,7 +36,7 @@ TESTS = (
     "tests/integration/app",
     "tests/integration/tasks",
     "tests/integration/web",
-    "tests/integration/clients/test_hooks.py",
+    "tests/integration/clients/test_hook*.py",
     "tests/integration/clients/test_install.py",
     "tests/integration/test_python_interface.py",
     "tests/acceptance/test_replay.py",
@@ -85,9 +85,16 @@ def _distance(test: str, words: tuple[str, ...]) -> int:
     return 1 if any(word in test for word in words) else 2
 
 
-def verdicts() -> pathlib.Path:
-    """Where to keep what is found out of the present state of the sources."""
-    return _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES))) / "verdicts"
+def verdicts(files: Sequence[str] = ()) -> pathlib.Path:
+    """Where to keep what is found out of the present state of the sources by the tests of these files.
+
+    What no test of some files notices may be noticed by others, so each set of files has its own place.
+
+    Args:
+        files: as `recorded` takes them.
+    """
+    asked = hashlib.sha256("\n".join(sorted(map(str, _test_files(files)))).encode()).hexdigest()[:16]
+    return _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES))) / f"verdicts-{asked}"
 
 
 def recorded(files: Sequence[str], mutants: Sequence[Mutant]) -> Reach:
@@ -97,8 +104,7 @@ def recorded(files: Sequence[str], mutants: Sequence[Mutant]) -> Reach:
         files: the files of the tests, or patterns; none for all that may notice a mutant.
         mutants: every mutant.
     """
-    found = [path for each in files or TESTS for path in sorted(ROOT.glob(each))]
-    named = [file for path in found for file in (sorted(path.rglob("test_*.py")) if path.is_dir() else [path])]
+    named = _test_files(files)
     folder = _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES), helpers_alone=True))
     kept = {file.relative_to(ROOT).as_posix(): folder / f"{_digest(file)}.json" for file in named}
     missing = [file for file, record in kept.items() if not record.exists()]
@@ -106,6 +112,13 @@ def recorded(files: Sequence[str], mutants: Sequence[Mutant]) -> Reach:
         for file, record in _record(missing, {line for mutant in mutants for line in mutant.lines}).items():
             kept[file].write_text(json.dumps(record), "utf-8")
     return Reach(json.loads(record.read_text("utf-8")) for record in kept.values())
+
+
+def _test_files(files: Sequence[str]) -> list[pathlib.Path]:
+    """The files of tests that are named by themselves, by folders or by patterns; all that count where none is."""
+    found = [path for each in files or TESTS for path in sorted(ROOT.glob(each))]
+    each_file = (file for path in found for file in (sorted(path.rglob("test_*.py")) if path.is_dir() else [path]))
+    return list(dict.fromkeys(each_file))
 
 
 def _kept(key: str) -> pathlib.Path:

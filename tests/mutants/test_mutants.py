@@ -20,7 +20,7 @@ from orchestrator.core.workflow import problems
 from orchestrator.store import gaps, guards, guards_path, guards_tables, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
-from tests.mutants import altering, catalogue, hosting, redundant, relations, sqltext, table
+from tests.mutants import altering, catalogue, hosting, reach, redundant, relations, sqltext, table
 from tests.mutants.catalogue import Mutant
 from tests.mutants.hosting import Outcome, Trial
 from tests.mutants.journal import Journal
@@ -324,6 +324,19 @@ def test_what_is_certain_is_kept_for_a_run_that_goes_on_with_it(tmp_path: pathli
     kept = Journal(file)
     assert [kept.of(mutant) for mutant in of_them] == [*outcomes[:2], None, None]
     assert kept.of(Mutant("guard:app.a:0", "B in a")) is None
+
+
+def test_a_verdict_counts_for_the_tests_that_gave_it(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "KEPT", tmp_path)
+    mutant, asked = Mutant("rule:0:a", "first"), ["tests/unit/test_blockers.py", "tests/unit/routing"]
+    Journal(reach.verdicts(asked)).add(mutant, Outcome(hosting.SURVIVED))
+    known = {
+        tests: Journal(reach.verdicts(tests)).of(mutant) is not None
+        for tests in (tuple(asked), (*reversed(asked), asked[0]), tuple(asked[:1]), ("tests/unit",), ())
+    }
+    assert list(known.values()) == [True, True, False, False, False]
 
 
 def test_results_are_counted_by_kind_and_written_section_by_section(tmp_path: pathlib.Path) -> None:

@@ -131,7 +131,8 @@ FORGED: dict[str, tuple[str, set[tuple[str, str]]]] = {
             ("another word", criterion("approval", "'x'", "safe")),
             ("an agent's", APPROVED.format("actor = 'project_manager'") + ";"
              + criterion("approved_by", "'project_manager'", "safe")),
-            ("another session's", APPROVED.format("session_id = 'S2', seq = 900")),
+            ("another session's", APPROVED.format("session_id = 'S9'")),
+            ("of another step", APPROVED.format("seq = 900")),
             ("of another kind of step", APPROVED.format("kind = 'answer'")),
             ("somebody's who is no person", "UPDATE agents SET kind = 'ai' WHERE id = 'user'"),
         )

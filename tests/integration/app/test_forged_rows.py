@@ -367,8 +367,22 @@ ENDED = (
     " 'r', 'manual'); UPDATE sessions SET status = 'ended', outcome = 'accepted',"
     " status_changed_by = 'project_manager', status_changed_at = 't', status_seq = {seq} WHERE id = 'S1'"
 )
+RUN_ENTRY = "INSERT INTO run_events VALUES ('S1', {seq}, 1, 'R1', 't', 'output', 'full', 'x');"
+OF_A_RUN = RUN_ENTRY + (
+    "INSERT INTO blockers (id, session_id, task_id, type, class, reason, opened_by, opened_at, opened_seq, cause,"
+    " resolved_at, resolved_seq, resolved_by, resolution) VALUES ('S1:B{seq}', 'S1', 'T1', 'manual', 'soft', 'r',"
+    " '{by}', 't', {seq}, 'manual', 't', {seq}, 'system:runner', '{resolution}')"
+)
 # What only who takes the guards away can write; they stand again afterwards, and every hash is made anew.
 UNGUARDED = {
+    "another's blocker that a run lifted": (
+        OF_A_RUN.format(seq="{seq}", by="qa_expert", resolution="lifted"), NO_RIGHT),
+    "a run's blocker that nothing answered": (
+        OF_A_RUN.format(seq="{seq}", by="system:runner", resolution="answered"), NO_RIGHT),
+    "a question that a run's output closed": (
+        "INSERT INTO questions (id, session_id, kind, text, asked_by, asked_at, opened_seq, closed_at, closed_by,"
+        " closed_seq, answer) VALUES ('S1:Q{seq}', 'S1', 'reply', '?', 'developer', 't', {seq}, 't', 'developer',"
+        " {seq}, 'moot');" + RUN_ENTRY, NO_PERSON),
     "a completion without a path": (CHANGE.format(seq="{seq}", group="A", old="in_progress", new="completed"),
         {("COMPLETION_WITHOUT_PATH", 1, "status_changes")}),
     "a completion of blocked work": (CHANGE.format(seq="{seq}", group="B", old="in_progress", new="completed"),
@@ -667,6 +681,19 @@ def test_no_other_report_answers_such_a_turn(about: str, columns: dict[str, obje
     found = [each.text for each in gaps.breaks(connection, "S1") if each.table == "agent_reports"]
     connection.close()
     assert "the report answers a turn in which nobody was started" in found, about
+
+
+def test_no_decision_of_another_session_leaves_a_group_waiting(tmp_path: pathlib.Path) -> None:
+    table = Table("A", "B", plan=True)
+    turn = merged_blocked(table, "A")
+    table.says("project_manager", "BAZINGA", turn=turn, acknowledge={"A": "seen"})
+    path = tmp_path / "forged.db"
+    path.write_bytes(table.context.connection.serialize())
+    forging.tamper(path, f"UPDATE router_decisions SET session_id = 'S2' WHERE seq = {turn}")
+    connection = sqlite3.connect(path)
+    found = [each.text for each in gaps.breaks(connection, "S1") if each.table == "agent_reports"]
+    connection.close()
+    assert "the report answers a turn in which nobody was started" in found
 
 
 def test_where_rows_cannot_be_related_that_is_a_finding(path: pathlib.Path) -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app import starts
-from orchestrator.app.clients import claude_code, hooks
-from orchestrator.app.clients.events import LIMIT
+from orchestrator.app.clients import claude_code, hooks, rules
+from orchestrator.app.clients.events import LIMIT, NOTHING, Event
 from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.runner import commands, owners
 from tests.integration.app.desk import Desk
 
@@ -131,6 +132,24 @@ def test_a_second_start_of_a_turn_is_denied_and_the_same_call_is_not(client: Cli
     assert client.rows("SELECT count(*) FROM starts") == [(1,)]
 
 
+def test_a_turn_that_another_client_takes_at_that_moment_is_denied(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = rules._chosen
+
+    def taken(*given: Any) -> Any:
+        turn = chosen(*given)
+        reserve = starts.ReserveStart(session_id="S1", group_id=None, turn=turn["turn"], via="mcp", client="other")
+        operations.ask(client.desk.context, reserve)
+        return turn
+
+    monkeypatch.setattr(rules, "_chosen", taken)
+    found = client.start("project_manager")
+    assert found["permissionDecision"] == "deny"
+    assert "Turn 1 has already been started" in found["permissionDecisionReason"]
+    assert client.rows("SELECT via FROM starts") == [("mcp",)]
+
+
 def test_of_two_turns_of_one_role_the_first_line_says_which(client: Client) -> None:
     client.planned()
     denied = client.start("developer")
@@ -166,6 +185,20 @@ def test_a_client_that_directs_no_session_is_left_alone(tmp_path: pathlib.Path) 
     assert client.event("NoSuchEvent") is None
     assert client.desk.events() == before
     assert not (tmp_path / "clients").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        pytest.param("SubagentStart", CLIENT, id="an unknown event"), pytest.param("Stop", "", id="no client"),
+        pytest.param("Stop", "../x", id="a path"), pytest.param("Stop", "x" * 101, id="a long name"),
+    ],
+)  # fmt: skip
+def test_an_unknown_event_and_one_of_no_client_open_no_database(name: str, of: str) -> None:
+    def opened(write: bool) -> Context:
+        raise AssertionError("the database was opened")
+
+    assert hooks.handle(opened, Event(name, of)) == NOTHING
 
 
 def test_a_message_goes_to_an_agent_only_while_its_turn_is_open(client: Client) -> None:
