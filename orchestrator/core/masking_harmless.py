@@ -169,7 +169,10 @@ def harmless(value: str) -> bool:
     """Whether a value is none: nothing, a mark, a short bare word, a file path, a reference, the name of a secret."""
     if len(value) > WINDOW:
         return False
-    if len(value) <= PLAIN_LIMIT and not any(map(str.isalnum, value)):
+    if value.isalnum():
+        if value.isascii() and not value.isalpha():
+            return False
+    elif len(value) <= PLAIN_LIMIT and not any(map(str.isalnum, value)):
         return True
     if compiled(WORD).fullmatch(value) or compiled(PATH).fullmatch(value):
         return True

@@ -87,7 +87,7 @@ BLOCK_LIMIT = 16_384
 PART_LIMIT = 16_384
 """The longest first or second part of a JSON web token that is waited for."""
 _PASSWORD_LIMIT = 1_024
-_SCHEME_BEFORE = r"([^A-Za-z0-9+.-]?)([A-Za-z][A-Za-z0-9+.-]{0,30})://\Z"
+_SCHEME_LENGTH = 37
 _ENDLESS = rf"([^\s/?#\"'<>@:\[\]\\`]{{0,256}}:)[^\s/?#\"'<>\\`@]{{{_PASSWORD_LIMIT}}}"
 _WEB_SCHEMES = ("http", "https", "ws", "wss", "file", "git+https", "git+http")
 _HOST_CHARACTER = r"[\w$%^*~@!#?/-]"
@@ -252,11 +252,11 @@ def _url(view: View, hint: Match) -> Found:
     end = run.end() if run else start
     if view.open(end):
         return Pending(start)
-    scheme = compiled(_SCHEME_BEFORE).search(view.text[max(view.floor(start), start - 40) : start])
-    place = _within(view.text[start:end], scheme[1] if scheme else "")
-    # A token holds a colon that is none of the URL.
-    place = compiled(patterns.MASKED).sub(lambda found: "M" * len(found[0]), place)
-    length = _userinfo(place, (scheme[2] if scheme else "").lower())
+    opener, scheme = _scheme(view, start)
+    place = _within(view.text[start:end], opener)
+    if "[MASKED:" in place:  # a token holds a colon that is none of the URL
+        place = compiled(patterns.MASKED).sub(lambda found: "M" * len(found[0]), place)
+    length = _userinfo(place, scheme)
     user, colon, password = place[: max(length, 0)].partition(":")
     if not user + password:
         return None
@@ -265,6 +265,16 @@ def _url(view: View, hint: Match) -> Found:
     if harmless(password) and not compiled("[/?#@]").search(password):
         return None
     return Head(start + len(user + colon), kinds.URL, Ends(runs.FIXED, length=len(password)))
+
+
+def _scheme(view: View, start: int) -> tuple[str, str]:
+    """What stands before the scheme of a URL, and the scheme in lower case."""
+    # Backwards, since only its end has a place of its own.
+    before = view.lower[max(view.floor(start), start - 3 - _SCHEME_LENGTH) : start - 3][::-1]
+    run = compiled(r"[a-z0-9+.-]{0,31}(?<=[a-z])").match(before)
+    if run is None:
+        return "", ""
+    return before[run.end() : run.end() + 1], run.group()[::-1]
 
 
 def _within(run: str, opener: str) -> str:

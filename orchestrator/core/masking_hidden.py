@@ -44,7 +44,6 @@ _SPELT = (
 )
 """A character that is not shown, as it is spelt behind a backslash."""
 _ESC = r"(?:x1[bB]|x\{0{0,6}1[bB]\}|u001[bB]|u\{0{0,6}1[bB]\}|U0{6}1[bB]|N\{ESC(?:APE)?\}|0{0,2}33|[eE]|c\[)"
-_SPELT_ESCAPE = rf"\\{_ESC}"
 _ESCAPE = rf"(?:\\{{1,4}}{_ESC}|\^\[)"
 _SPELT_BEGIN = rf"(?:(?:\\{_ESC}|\^\[)[\[\]()*+#%]|\\(?:{_SPELT}))"
 _NO_KEY = (
@@ -91,12 +90,12 @@ _BEGUN = (
     rf"|\x9b{_NUMBERS}(?:{_LAST}|{_SPELT_BEGUN})?|{_ESCAPE}{_CODE_BEGUN}|(?<!\x1b){_SPELT_BEGUN})\Z"
 )
 """The beginning of what may be hidden, at the end of a piece."""
-_SIGNS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f")
-"""What such a beginning begins with, if it is not spelt out."""
-_WAITS = STRING_LENGTH + 16
-"""How far before the end of a piece something hidden may have begun that is not there as a whole."""
-_SPELT_WAITS, _CHARACTER_WAITS = 1_024, 64
-"""The same where it is spelt out: a code or title, and one character."""
+_TITLE_WAITS = STRING_LENGTH + 16
+"""How far before the end of a piece a title may have begun that is not there as a whole."""
+_CODE_WAITS = 1_024
+"""The same for any other code, and for what is spelt out."""
+_TITLE_SIGN = r"\x1b[\]PX_^]|[\x90\x98\x9d-\x9f]"
+_SIGN = r"[\x1b\x90\x98\x9b\x9d-\x9f\\^]"
 
 
 @functools.cache
@@ -130,22 +129,27 @@ def split(text: str) -> list[str]:
 
 def begun(text: str) -> int:
     """Where something hidden begins that more text could go on with; the length of the text where nothing does."""
-    first = tail = max(0, len(text) - _WAITS)
-    if not any(text.find(sign, tail) >= 0 for sign in _SIGNS):
-        # What is spelt out is shorter, and most of it no more than one character.
-        first = tail = max(0, len(text) - _SPELT_WAITS)
-        if text.find("\\", tail) < 0 and text.find("^", tail) < 0:
-            return len(text)
-        if compiled(_SPELT_ESCAPE).search(text, tail) is None and text.find("^[", tail) < 0:
-            first = max(0, len(text) - _CHARACTER_WAITS)
-    start = compiled(_BEGUN).search(text, first)
-    if start is None:
+    near, tail = text[-_CODE_WAITS:], text[-_TITLE_WAITS:]
+    titles = tail.count("\x1b") != tail.count("\x1b[") or any(sign in tail for sign in _SAYS_EIGHT_BITS)
+    if not titles and "\\" not in near and "\x1b" not in near and "^" not in near and "\x9b" not in near:
         return len(text)
-    at = start.start()
+    at = _first_begun(text, len(text) - len(near), _SIGN)
+    if titles:
+        at = min(at, _first_begun(text, len(text) - len(tail), _TITLE_SIGN))
+    if at == len(text):
+        return at
     # What looks like a beginning may be the end of what began before.
-    pattern = _pattern(text[tail:], Letters(text[tail:]))
-    before = compiled(pattern).finditer(text, tail) if pattern else ()
+    first = max(0, len(text) - _TITLE_WAITS if titles else at - _CODE_WAITS)
+    pattern = _pattern(text[first:], Letters(text[first:]))
+    before = compiled(pattern).finditer(text, first) if pattern else ()
     return next((found.start() for found in before if found.start() < at < found.end()), at)
+
+
+def _first_begun(text: str, start: int, sign: str) -> int:
+    """Where the first of these signs stands from which on what is hidden goes on to the end of the text."""
+    unfinished = compiled(_BEGUN).match
+    places = map(re.Match.start, compiled(sign).finditer(text, start))
+    return next((place for place in places if unfinished(text, place)), len(text))
 
 
 def says(text: str) -> bool:

@@ -16,7 +16,7 @@ from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
-from orchestrator.core.masking_prefilter import SHORTEST_VALUE, is_marked
+from orchestrator.core.masking_prefilter import NOTHING, SHORTEST_VALUE, is_marked, look
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
@@ -25,8 +25,10 @@ _CONTEXT = 320
 _CUT_VALUE = 4
 
 
-_BEGINNINGS = frozenset(literal[:length] for literal in patterns.BEGINS for length in range(1, len(literal) + 1))
-_LONGEST_LITERAL = max(map(len, _BEGINNINGS))
+_BEGINNINGS: dict[str, list[str]] = {}
+"""What a key may begin with, the longest first, by the last character."""
+for _each in sorted({mark[:end] for mark in patterns.BEGINS for end in range(1, len(mark) + 1)}, key=len, reverse=True):
+    _BEGINNINGS.setdefault(_each[-1], []).append(_each)
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
 
@@ -201,11 +203,12 @@ class Machine:
     def _tails(self, view: View) -> tuple[int, int]:
         """Where a secret may begin of which only the beginning is there: outside of other secrets, and inside."""
         text, plain = view.text, len(view.text)
-        for length in range(min(_LONGEST_LITERAL, len(text)), 0, -1):
-            begin = len(text) - length
+        if view.final and not self._secrets:
+            return plain, plain
+        for beginning in _BEGINNINGS.get(text[-1:], ()):
             # What only begins where a word does begins nothing in the middle of one.
-            if text[begin:] in _BEGINNINGS and (not text[begin].isalnum() or free(view, begin)):
-                plain = len(text) - length
+            if text.endswith(beginning) and (not beginning[0].isalnum() or free(view, plain - len(beginning))):
+                plain -= len(beginning)
                 break
         plain = min([plain, *(_beginning(text, secret) for secret in self._secrets)])
         masked = compiled(_MASKED_PART).search(text, max(0, len(text) - _LONGEST_TOKEN))
@@ -284,8 +287,9 @@ class Machine:
         if top is None or top.row == kinds.KEEP:
             self._out.append(text[self._at : end])
         else:
-            named = kinds.AUTH <= top.row != kinds.JWT
-            self.joins = self.joins or not named or not compiled(_UNENDING).fullmatch(text, self._at, end)
+            if not self.joins:
+                named = kinds.AUTH <= top.row != kinds.JWT
+                self.joins = not named or not compiled(_UNENDING).fullmatch(text, self._at, end)
             if not top.shown:
                 self._out.append(patterns.TOKENS[top.row])
                 top.shown = True
@@ -302,9 +306,14 @@ def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
     while True:
         machine = Machine(secrets, keys_only)
         shown = machine.feed(text, final=True)
-        if keys_only or not machine.joins or shown == text:
+        if keys_only or not machine.joins or shown == text or not goes_on(shown, secrets):
             return shown
         text = shown
+
+
+def goes_on(shown: str, secrets: Sequence[str]) -> bool:
+    """Whether anything is left in a masked text that could begin a secret."""
+    return look(compiled(patterns.MASKED).sub("\n", shown), secrets, keys_only=False) != NOTHING
 
 
 def _first(view: View, sources: list[_Source], limit: int) -> _Source | None:

@@ -11,6 +11,7 @@ import re
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_prefilter import marks
 from orchestrator.core.tuples import NamedTuple
 
 TOKENS = tuple(token for token, _ in kinds.ROWS)
@@ -43,7 +44,9 @@ _VALUE = r"\\{0,7}[\"']\s{1,8}value\s{0,2}="
 _ELEMENT = r"(?:[\"']|[ \t]{1,8}[\w:.-]{1,64}+[ \t]{0,4}=[^<>\r\n]{1,80}+)?>(?=[^<\s]|<!\[cdata\[)"
 _SIGN = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:))"
 _SEPARATOR = rf"(?:{_SIGN}|{_VALUE}|{_ELEMENT})"
-_AFTER = _NUMBERED + _SEPARATOR + r"(?!\s?\"(?:[A-Za-z]{2,8})?\"[,}\]\r\n])"
+_NEXT = r"(?=[\d_*\\\"'`:=>-]|[ \t]{1,16}+(?:[:=]|[\w:.-]{1,64}+[ \t]{0,4}=))"
+"""What must stand right behind a name; most words that hold one are done with here."""
+_AFTER = _NEXT + _NUMBERED + _SEPARATOR + r"(?!\s?\"(?:[A-Za-z]{2,8})?\"[,}\]\r\n])"
 _BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SIGN}[ \t]{{0,8}})\\{{0,7}}[\"'`]?"
 _PLACE = r"[^\s/?#\"'<>\\`@]"
 _INSIDE = r"[\w$%^*~@!#?-]"
@@ -181,5 +184,4 @@ def mark_before(text: str, end: int, least: int) -> re.Match[str] | None:
 
 def begins_mark(text: str) -> bool:
     """Whether the mark of an issuer may stand at the end of a piece of a text, with its key still to come."""
-    tail = text[-LONGEST_MARK - _TAIL :]
-    return any(mark in tail for mark in tables.FORMS)
+    return next(marks(text[-LONGEST_MARK - _TAIL :]), None) is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled
@@ -157,26 +157,41 @@ def _branches(words: set[str]) -> str:
 
 def is_marked(data: str) -> bool:
     """Whether an issuer's key is in a text: a mark, and behind it enough of what follows it."""
-    if _ends_mark(data):
-        if any(mark[-1] in tables.SIGNS and mark in data and _has_form(data, mark) for mark in tables.FORMS):
-            return True
-    for rare, part, marks in _marks():
-        if rare in data and part in data and any(mark in data and _has_form(data, mark) for mark in marks):
-            return True
-    return False
+    return any(_has_form(data, mark) for mark in marks(data))
 
 
-def _ends_mark(data: str) -> bool:
-    """Whether a mark that ends with a sign may be in a text."""
+def marks(data: str) -> Iterator[str]:
+    """The marks of issuers that are in a text."""
+    endings = _endings(data)
+    if endings:
+        by_ending = _marks_by_ending()
+        for ending in endings:
+            yield from [mark for mark in by_ending[ending] if mark in data]
+    for rare, part, others in _marks():
+        if rare in data and part in data:
+            yield from [mark for mark in others if mark in data]
+
+
+@functools.cache
+def _marks_by_ending() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for mark in tables.FORMS:
+        if mark[-1] in tables.SIGNS:
+            found.setdefault(mark[-3:-1], []).append(mark)
+    return found
+
+
+def _endings(data: str) -> set[str]:
+    """What stands before the sign of each mark that ends with a sign and may be in a text."""
     if len(data) < SHORT:
         # Making the patterns costs more than looking at what stands before each sign.
         parts = data.replace("_", "-").replace(".", "-").split("-")
-        return not tables.ENDINGS.isdisjoint([part[-2:] for part in parts])
-    backwards = data[::-1]
+        return tables.ENDINGS.intersection([part[-2:] for part in parts])
+    backwards, found = data[::-1], set()
     for sign in tables.SIGNS:
-        if sign in data and compiled(_marks_backwards(sign)).search(backwards):
-            return True
-    return False
+        if sign in data:
+            found |= {place[0][2:0:-1] for place in compiled(_marks_backwards(sign)).finditer(backwards)}
+    return found
 
 
 def _has_form(data: str, mark: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.masking_letters import compiled
-from orchestrator.core.masking_machine import Machine
+from orchestrator.core.masking_machine import Machine, goes_on
 from orchestrator.core.masking_prefilter import SHORTEST_VALUE
 from orchestrator.core.tuples import NamedTuple
 
@@ -91,7 +91,7 @@ def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
     while True:
         one = _Pass(secrets, keys_only)
         shown = one.whole(text)
-        if keys_only or not one.joins or shown == text:
+        if keys_only or not one.joins or shown == text or not goes_on(shown, secrets):
             return shown
         text = shown
 
