@@ -6,6 +6,7 @@ report out of the agent's last message with that turn, and tells the main agent 
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from typing import Any
@@ -41,6 +42,7 @@ _LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
 _REPORTS = r'(?i)\bstatus\b\W{1,5}\w'
 _CLEARED = "clear"
 _GONE = "the process of the client is gone"
+_STARTED_HERE = "its client starts the agent itself"
 _SHORT = 500
 """Characters of a message that may be the client's own word about a usage limit; an agent's report is longer."""
 _DECIDED = """SELECT seq, group_id, current_agent, response_status, next_agent, action FROM router_decisions
@@ -72,21 +74,57 @@ def before_start(context: Context, session_id: str, event: Event, *, strict: boo
         return Reply(deny=f"Only the main agent may start roles; a subagent tried to start {role}.")
     free_lost(context, session_id)
     standing = status.status(context, session_id=session_id, brief=True)
-    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    taken = _taken_by_server(context, session_id, event, standing)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn) or _place(turn) in taken]
     chosen = _asked_before(context, session_id, event, standing) or _chosen(event, session_id, role, free)
     if chosen is None:
         return Reply(deny=_denial(role, standing, free))
+    if _place(chosen) in taken:
+        # Two calls of one message are answered at once: whoever is slower is refused below.
+        with contextlib.suppress(Refused):
+            starts.end(context, taken[_place(chosen)], outcome=starts.FREED, reason=_STARTED_HERE)
     try:
         operations.ask(
             context,
             starts.ReserveStart(
-                session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via="hook",
+                session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via=starts.HOOK,
                 client=event.client, owner=event.owner, call_id=event.call_id,
             ),
         )
     except Refused as problem:
         return Reply(deny=f"{problem.message} {_due(standing, free)}")
     return Reply(call=_call(context, session_id, event, chosen))
+
+
+def _taken_by_server(
+    context: Context, session_id: str, event: Event, standing: Answer
+) -> dict[tuple[str | None, int], Row]:
+    """The turns that this client's main agent has taken over MCP and whose agent is not known yet."""
+    found = {}
+    for turn in standing["spawns"]:
+        if turn.get("start", {}).get("via") != starts.MCP:
+            continue
+        row = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
+        if row is not None and row["state"] == starts.RESERVED and _is_own(context, row, event):
+            found[_place(turn)] = row
+    return found
+
+
+def _place(turn: Answer) -> tuple[str | None, int]:
+    return turn["group_id"], turn["turn"]
+
+
+def _is_own(context: Context, start: Row, event: Event) -> bool:
+    """Whether a start was made by the client of an event, through its hooks or through a server that it runs."""
+    if start["client"] == event.client:
+        return True
+    if start["via"] != starts.MCP or start["owner"] is None or event.owner is None:
+        return False
+    return context.is_below(start["owner"], event.owner)
+
+
+def _of_client(context: Context, session_id: str, event: Event) -> list[Row]:
+    return starts.of_client(context, session_id, client=event.client, owner=event.owner, via=starts.HOOK)
 
 
 def before_building(context: Context, session_id: str, event: Event) -> Reply:
@@ -118,8 +156,7 @@ def _asked_before(context: Context, session_id: str, event: Event, standing: Ans
     start = of_call(context, session_id, event)
     if start is None:
         return None
-    key = (start["group_id"], start["turn"])
-    return next((turn for turn in standing["spawns"] if (turn["group_id"], turn["turn"]) == key), None)
+    return next((turn for turn in standing["spawns"] if _place(turn) == _place(start)), None)
 
 
 def _chosen(event: Event, session_id: str, role: str, free: list[Answer]) -> Answer | None:
@@ -267,8 +304,10 @@ def of_worker(context: Context, session_id: str, event: Event) -> Row | None:
     if place is None or place[0] != session_id:
         return None
     start = starts.of_turn(context, session_id, place[1], place[2])
-    if start is None or start["client"] != event.client or start["bound_seq"] is not None:
+    if start is None or not _is_own(context, start, event):
         return None
+    if start["bound_seq"] is not None:
+        return start if start["worker"] == event.worker else None
     bound: Row = starts.bind(context, start, worker=str(event.worker), trace=event.trace)["start"]
     return bound
 
@@ -400,10 +439,9 @@ def beginning(context: Context, session_id: str) -> str:
 
 def may_stop(context: Context, session_id: str, event: Event) -> Reply:
     """Whether the main agent may stop: not while something is due that is not under way."""
-    for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
-        shaped = starts.shape(context, row)
-        if row["bound_seq"] is None and not event.background and last_messages.is_open(context, shaped):
-            starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent started")
+    for start in _of_client(context, session_id, event):
+        if start["bound_seq"] is None and not event.background and last_messages.is_open(context, start):
+            starts.end(context, start, outcome=starts.FREED, reason="the client stopped before an agent started")
     standing, free = _standing(context, session_id)
     if standing["session"]["status"] != "active":
         return NOTHING
@@ -415,10 +453,9 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
 
 def client_ended(context: Context, session_id: str, event: Event) -> Reply:
     """End what the client had under way; where it only forgot its conversation, its next one directs the session."""
-    for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
-        shaped = starts.shape(context, row)
-        if last_messages.is_open(context, shaped):
-            starts.end(context, shaped, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
+    for start in _of_client(context, session_id, event):
+        if last_messages.is_open(context, start):
+            starts.end(context, start, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
     if event.reason == _CLEARED:
         operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     return NOTHING

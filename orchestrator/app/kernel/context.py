@@ -86,6 +86,8 @@ class Context:
     """Refuses the act of another role than that for which the process acts."""
     is_gone: Callable[[str], bool]
     """Whether a process is known to have ended, by its name as `runner.owners` gives it."""
+    is_below: Callable[[str, str], bool]
+    """Whether a living process was started by another living one, directly or not, by their names."""
     finish_tasks: Callable[[Work, list[str], str], Mapping[str, Refused]]
     """Finishes the tasks that a report names; what was refused, by the task's id."""
     as_of: Callable[..., Answer]
