@@ -155,7 +155,7 @@ class Driver:
         self._alone: set[Key] = set()
         self._limits: dict[str, tuple[float, int]] = {}
         self._waited_for: set[str] = set()
-        self._most = dollars(request.max_cost)
+        self._most, self._is_spent = dollars(request.max_cost), False
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
         self._steps = self._rounds = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
@@ -228,6 +228,8 @@ class Driver:
             self._waited_for.add(news["due_at"])
         elif news["event"] == "reported":
             self._limits.pop(member, None)
+        elif news["event"] == "freed":
+            self._is_spent |= news["reason"] == turn.SPENT
 
     def _note_limits(self, free: list[Answer]) -> None:
         """Wait as well for the limits that an earlier driver, or another client, had reached."""
@@ -281,6 +283,8 @@ class Driver:
         if self._request.max_steps is not None and self._steps >= self._request.max_steps:
             return BUDGET
         if self._until is not None and time.monotonic() >= self._until:
+            return BUDGET
+        if self._is_spent:
             return BUDGET
         if self._most is not None and turn_reader.cost(self._context.connection, self._session) >= self._most:
             return BUDGET
@@ -407,7 +411,7 @@ class Driver:
             member, self._root, self._isolation == trees.WORKTREE, self._request.turn_timeout * 60_000,
             cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
             tell=functools.partial(self._post, start), limited=self._limits.get(member.name, (0.0, 0))[1],
-            conversation=conversation, cost_before=cost,
+            conversation=conversation, cost_before=cost, most=self._most,
         )  # fmt: skip
         thread = threading.Thread(target=self._work, args=(start, place), name=f"turn-{start['turn']}")
         self._busy[_key(spawn)] = thread
@@ -451,7 +455,7 @@ def _key(spawn: Answer) -> Key:
 
 def _why(outcome: str) -> str:
     return {
-        PERSON: "waiting for a person", BUDGET: "the budget is used up", WORK_REMAINS: "one round done",
+        PERSON: "waiting for a person", BUDGET: turn.SPENT, WORK_REMAINS: "one round done",
         STOPPED: "it was stopped", LIMITED: "a usage limit is reached",
         STALLED: "nobody to start and nothing open",
     }[outcome]  # fmt: skip

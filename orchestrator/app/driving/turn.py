@@ -26,6 +26,7 @@ from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.runner import process
+from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row
 
 STARTED_BY = "ORCHESTRATOR_START"
@@ -35,6 +36,9 @@ _SURROUNDINGS = frozenset((
     "MODEL_MISSING",
 ))  # fmt: skip
 """Failures that no further agent can do anything about."""
+_BUDGET = "BUDGET_EXHAUSTED"
+SPENT = "the budget is used up"
+"""Why a turn is free again that was broken off because of `--max-cost`."""
 _GO_ON = "The usage limit has been reset. Continue your turn where you left off, and end it with a report as before."
 _FAILED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session
     AND group_id = :place AND outcome = 'failed' AND via = 'drive' AND seq > max(:answered, coalesce((
@@ -48,7 +52,8 @@ class Place(NamedTuple):
     clock.
     cancelled: asked again and again; once true the executor is ended. tell: takes what happens, as events.
     limited: how often its executor has reached a usage limit without an answer since. conversation: one that such a
-    limit broke off, and that goes on. cost_before: what that had cost.
+    limit broke off, and that goes on. cost_before: what that had cost. most: what the session may cost, in millionths
+    of a dollar.
     """
 
     member: Member
@@ -60,6 +65,7 @@ class Place(NamedTuple):
     limited: int = 0
     conversation: str | None = None
     cost_before: int = 0
+    most: int | None = None
 
 
 def play(context: Context, start: Row, place: Place) -> None:
@@ -160,6 +166,10 @@ def _run(
         if not bound:
             starts.bind(context, start, worker=run, trace=raw)
 
+    if place.most is not None:
+        # What is gone on with after the budget is used up ends at its first call.
+        left = max(1, place.most - turn_reader.cost(context.connection, order.session_id))
+        order = order._replace(budget=left)
     result = driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
     if tree is not None:
         changed = any(each.path == project_settings.FILE for each in result.changes)
@@ -272,6 +282,10 @@ def _ended(
     if problem is None and kind in _SURROUNDINGS:
         starts.end(context, start, outcome=starts.FREED, reason=reason)
         raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, suggest("drive", check=True), run=result.run)
+    if kind == _BUDGET:
+        starts.end(context, start, outcome=starts.FREED, reason=reason)
+        place.tell("freed", run=result.run, reason=SPENT)
+        return
     if place.cancelled():
         starts.end(context, start, outcome=starts.FREED, reason="the driver was asked to cancel it")
         place.tell("freed", run=result.run, reason="cancelled")

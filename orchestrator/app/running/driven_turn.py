@@ -70,7 +70,7 @@ class TurnOrder(NamedTuple):
     patience_s: seconds that it waits to be started. compress: whether the executor's output is kept compressed.
     conversation: what it goes on with, as an earlier result named it. variables: of the executor's environment.
     commands: command lines that the agent may run without being asked. cost_before: what the conversation had cost, in
-    millionths of a dollar, before it is gone on with.
+    millionths of a dollar, before it is gone on with. budget: what the run may cost, in the same.
     """
 
     session_id: str
@@ -90,6 +90,7 @@ class TurnOrder(NamedTuple):
     variables: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
     cost_before: int = 0
+    budget: int | None = None
 
 
 class TurnResult(NamedTuple):
@@ -217,7 +218,7 @@ def _watched(
         project=run.folder, model=run.model, limits=order.limits, raw=raw, secrets=tuple(context.secrets),
         tag=lost.tag(owners.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE, role=run.role,
         group=run.group_id, conversation=order.conversation, variables=order.variables,
-        commands=order.commands,
+        commands=order.commands, budget=order.budget,
     )  # fmt: skip
     if begun is not None:
         begun(run.id, str(raw))
