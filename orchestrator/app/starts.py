@@ -177,6 +177,10 @@ def note_end(work: Work, request: EndStart) -> Answer:
         "ended_at": work.at, "ended_seq": work.seq, "outcome": request.outcome, "reason": request.reason,
         "due_at": request.due_at,
     })  # fmt: skip
+    if work.call.circumstances.used is not None:
+        from orchestrator.app.engine import measured
+
+        measured.keep_usage(work, request.group_id, request.start)
     return {"success": True, "start": _require(work, key), "seq": work.seq}
 
 

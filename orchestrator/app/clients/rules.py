@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from orchestrator.app import starts
+from orchestrator.app.clients import transcripts
 from orchestrator.app.clients.events import NOTHING, Event, Reply
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
@@ -35,7 +36,6 @@ BESIDE = 1000
 """Characters of what the caller wrote beside a hand-off that its agent is shown."""
 
 _FIRST_LINE = r"\[orchestrator (\S+) (\S+) turn (\d{1,15}) (\S+) (\S+)\]"
-_FIRST_BYTES = 64 * 1024
 _TASK_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
 _TASKS = "SELECT id, status FROM tasks WHERE session_id = :session ORDER BY created_seq"
 _LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
@@ -235,7 +235,7 @@ def free_lost(context: Context, session_id: str) -> None:
             continue
         row = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
         if row is not None:
-            starts.end(context, row, outcome=starts.LOST, reason=_GONE)
+            _end(context, row, starts.LOST, _GONE)
 
 
 def _standing(context: Context, session_id: str) -> tuple[Answer, list[Answer]]:
@@ -277,7 +277,7 @@ def notified(context: Context, session_id: str, event: Event) -> None:
         return
     start = of_call(context, session_id, event._replace(call_id=call[1]))
     if start is not None and last_messages.is_open(context, start):
-        starts.end(context, start, outcome=starts.FAILED, reason=f"the client says that its agent was {found[1]}")
+        _end(context, start, starts.FAILED, f"the client says that its agent was {found[1]}")
 
 
 def after_start(context: Context, session_id: str, event: Event) -> Reply:
@@ -286,6 +286,17 @@ def after_start(context: Context, session_id: str, event: Event) -> Reply:
     if start is not None and event.started is not None and start["bound_seq"] is None:
         starts.bind(context, start, worker=event.started, trace=event.trace)
     return NOTHING
+
+
+def _end(
+    context: Context, start: Row, outcome: str, reason: str, *, trace: str | None = None, due_at: str | None = None
+) -> None:
+    """End a start with what its agent has used, as far as the client's file of it says."""
+    context.used = transcripts.usage(trace or start["trace"])
+    try:
+        starts.end(context, start, outcome=outcome, reason=reason, due_at=due_at)
+    finally:
+        context.used = None
 
 
 def of_call(context: Context, session_id: str, event: Event) -> Row | None:
@@ -300,7 +311,7 @@ def of_worker(context: Context, session_id: str, event: Event) -> Row | None:
     row = queries.row(context.reader, queries.START_OF_WORKER, client=event.client, worker=event.worker or "")
     if row is not None:
         return starts.shape(context, row) if row["session_id"] == session_id and row["ended_seq"] is None else None
-    place = _first_line(event.trace)
+    place = transcripts.place(event.trace)
     if place is None or place[0] != session_id:
         return None
     start = starts.of_turn(context, session_id, place[1], place[2])
@@ -310,16 +321,6 @@ def of_worker(context: Context, session_id: str, event: Event) -> Row | None:
         return start if start["worker"] == event.worker else None
     bound: Row = starts.bind(context, start, worker=str(event.worker), trace=event.trace)["start"]
     return bound
-
-
-def _first_line(trace: str | None) -> tuple[str, str | None, int] | None:
-    """The session, group and turn that a transcript begins with; None where it cannot be read or says none."""
-    try:
-        with open(trace or "", encoding="utf-8", errors="replace") as file:
-            found = re.search(_FIRST_LINE, file.read(_FIRST_BYTES))
-    except OSError:
-        return None
-    return (found[1], None if found[2] == "-" else found[2], int(found[3])) if found else None
 
 
 # Answers
@@ -333,14 +334,14 @@ def after_agent(context: Context, session_id: str, event: Event) -> Reply:
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
     if is_limit(event.message) and not re.search(_REPORTS, event.message):
-        _limited(context, start, event.message)
+        _limited(context, start, event.message, event.trace)
         return NOTHING
     try:
         last_messages.report(context, start, event.message, _gated(context, start, event))
     except OrchestratorError as problem:
         if problem.code == gates.CODE:
             return Reply(block=last_messages.form(context, start, problem))
-        return _turned_down(context, start, problem) if problem.code in last_messages.FAULTS else NOTHING
+        return _turned_down(context, start, event, problem) if problem.code in last_messages.FAULTS else NOTHING
     return NOTHING
 
 
@@ -351,15 +352,17 @@ def _gated(context: Context, start: Row, event: Event) -> last_messages.Prove:
 
     def prove(effect: str, status: str) -> last_messages.Proven:
         try:
-            return gate(effect, status)
+            seen = gate(effect, status)
         finally:
             if event.until is not None:
                 context.deadline_s = min(context.deadline_s, event.until + ROUTES_S - time.monotonic())
+        context.used = transcripts.usage(event.trace or start["trace"])
+        return seen
 
     return prove
 
 
-def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Reply:
+def _turned_down(context: Context, start: Row, event: Event, problem: OrchestratorError) -> Reply:
     """Send the agent back with what is wrong; after the third time replace it, then ask a person."""
     session, group = start["session_id"], start["group_id"]
     if not last_messages.is_open(context, start):
@@ -369,7 +372,7 @@ def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Re
         return Reply(block=last_messages.form(context, start, problem))
     (done,) = context.reader.one(_REDISPATCHES, session=session, group=group) or (0,)
     reason = f"no report after {SENT_BACK + 1} messages: {problem.message}"
-    starts.end(context, start, outcome=starts.FAILED, reason=reason)
+    _end(context, start, starts.FAILED, reason, trace=event.trace)
     last_messages.replace(context, start, reason=reason, replaced=int(str(done)))
     return NOTHING
 
@@ -388,18 +391,20 @@ def failed(context: Context, session_id: str, event: Event) -> Reply:
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
     if is_limit(event.reason):
-        _limited(context, start, f"{event.reason}: {event.message}" if event.message else event.reason)
+        said = f"{event.reason}: {event.message}" if event.message else event.reason
+        _limited(context, start, said, event.trace)
     else:
-        starts.end(context, start, outcome=starts.FAILED, reason=names.said(event.reason)[:500] or "the agent failed")
+        said = names.said(event.reason)[:500] or "the agent failed"
+        _end(context, start, starts.FAILED, said, trace=event.trace)
     return NOTHING
 
 
-def _limited(context: Context, start: Row, said: str) -> None:
+def _limited(context: Context, start: Row, said: str, trace: str | None) -> None:
     """End a start that has reached a usage limit; its turn is due again after the reset."""
     from orchestrator.app.reports import limits
 
     _, due_at = limits.due(context, start, said)
-    starts.end(context, start, outcome=starts.LIMITED, reason=names.said(said)[:500], due_at=due_at)
+    _end(context, start, starts.LIMITED, names.said(said)[:500], trace=trace, due_at=due_at)
 
 
 def is_limit(text: str) -> bool:
@@ -455,7 +460,7 @@ def client_ended(context: Context, session_id: str, event: Event) -> Reply:
     """End what the client had under way; where it only forgot its conversation, its next one directs the session."""
     for start in _of_client(context, session_id, event):
         if last_messages.is_open(context, start):
-            starts.end(context, start, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
+            _end(context, start, starts.LOST, f"the client ended: {event.reason or 'unknown'}")
     if event.reason == _CLEARED:
         operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     return NOTHING
