@@ -95,7 +95,12 @@ def reserve(work: Work, request: ReserveStart) -> Answer:
 
 
 class BindStart(Request, event="start bind", use_case="starts:note_agent", acting=ORCHESTRATOR):
-    """Note which agent of the client a start has begun; `start` is the number of its step."""
+    """Note which agent of the client a start has begun.
+
+    Attributes:
+        start: the number of its step.
+        commit: what its worktree had checked out when the agent began, where its driver made one.
+    """
 
     session_id: str
     group_id: str | None
@@ -103,10 +108,12 @@ class BindStart(Request, event="start bind", use_case="starts:note_agent", actin
     start: int
     worker: str
     trace: str | None = None
+    commit: str | None = None
 
 
 def bind(
-    context: Context, start: Row, *, worker: str, trace: str | None = None, at: str | None = None
+    context: Context, start: Row, *, worker: str, trace: str | None = None, commit: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Note which agent of the client a start has begun.
 
@@ -114,6 +121,7 @@ def bind(
         start: as `reserve` answered it.
         worker: the client's id of the agent.
         trace: the file that grows while the agent works.
+        commit: what is checked out in its worktree.
 
     Returns:
         `start`.
@@ -121,7 +129,7 @@ def bind(
     Raises:
         Refused: UNKNOWN_ID, there is no such start, or it has ended or is bound to another agent.
     """
-    return operations.carry_out(context, BindStart(**_key(start), worker=worker, trace=trace), at=at)
+    return operations.carry_out(context, BindStart(**_key(start), worker=worker, trace=trace, commit=commit), at=at)
 
 
 def note_agent(work: Work, request: BindStart) -> Answer:

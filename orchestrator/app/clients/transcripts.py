@@ -7,11 +7,12 @@ Source: spec 80, sections 4 and 5.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
 from typing import Any, BinaryIO
+
+from orchestrator.core import strictjson
 
 MOST = 16 * 1024 * 1024
 """Bytes of a transcript that are read; of a longer one no usage is told, since a part would look like the whole."""
@@ -53,7 +54,7 @@ def usage(trace: str | None) -> dict[str, int] | None:
 def _answer(line: bytes) -> tuple[str | None, dict[str, int]] | None:
     """The id of an answer and what it counts; None of what is none."""
     try:
-        entry = json.loads(line)
+        entry = strictjson.lenient(line)
     except (ValueError, RecursionError):
         return None
     message = entry.get("message") if isinstance(entry, dict) and entry.get("type") == "assistant" else None

@@ -164,7 +164,7 @@ def _run(
 ) -> TurnResult:
     def begun(run: str, raw: str) -> None:
         if not bound:
-            starts.bind(context, start, worker=run, trace=raw)
+            starts.bind(context, start, worker=run, trace=raw, commit=tree.begun if tree else None)
 
     if place.most is not None:
         # What is gone on with after the budget is used up ends at its first call.

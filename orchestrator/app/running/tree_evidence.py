@@ -43,7 +43,7 @@ def record(
 
     Args:
         kind: `setup`, `left` or `reached`. outcome: in a few words. content: in whole, as JSON.
-        patch: what goes into a file of evidence.
+        patch: what goes into a file of evidence, with the keys in it masked.
 
     Returns:
         `seq`.
@@ -59,6 +59,7 @@ def record(
     )
     if patch is None:
         return operations.carry_out(context, request)
+    patch = masking.mask_keys(patch.decode("utf-8", "surrogateescape"), secrets).encode("utf-8", "surrogateescape")
     hash_ = sha256.new(patch).hexdigest()
     moved = large.Moved(kind, f"{large.folder(start['session_id'])}/{hash_}.patch", hash_, patch)
     return operations.carry_out(context, request, Circumstances(attached=[moved.recorded()]), [moved])

@@ -16,7 +16,7 @@ from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import commands, driver_locks, owners
+from orchestrator.runner import commands, driver_locks, owners, repository
 from orchestrator.store import migrate, turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -384,7 +384,7 @@ def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **fil
     start = team.left(gone, isolation="worktree")
     tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
     for name, text in files.items():
-        pathlib.Path(tree.path, name).write_text(text)
+        pathlib.Path(tree.path, name).write_text(text, errors="surrogateescape")
     patch.setattr(owners, "mine", lambda: gone)
     asked = turn_runs.QueueTurn(
         session_id="S1", group="A", turn=start["turn"], role=role, prompt="x", executor="scripted", model=None,
@@ -394,7 +394,7 @@ def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **fil
     assert run is not None
     turn_runs.start(team.desk.context, run, capacity=4)
     patch.undo()
-    starts.bind(team.desk.context, start, worker=run.id)
+    starts.bind(team.desk.context, start, worker=run.id, commit=tree.begun)
     return tree.path
 
 
@@ -402,14 +402,16 @@ def test_what_a_killed_builder_left_is_on_record_before_the_next_one_begins(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     team.desk.planned("S1", "A")
-    killed(team, monkeypatch, **{"login.py": "half\n", "new.txt": "x\n"})
+    key = "sk-ant-" + "api03-" + "x1" * 30
+    killed(team, monkeypatch, **{"login.py": "half\n", "new.txt": f"{key} \udce9\n"})
     assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted", reasons(team, "failed", "verdict")
     assert "kept as evidence: login.py, new.txt" in reasons(team, "warning")
     rows = team.rows("SELECT outcome, content, path FROM evidence WHERE kind = 'left' ORDER BY part")
     (outcome, content, _), (_, _, path) = rows
     assert (outcome, json.loads(content)["files"]) == ("2 files", ["login.py", "new.txt"])
-    patch = (team.folder / path).read_text()
+    patch = (team.folder / path).read_text(errors="surrogateescape")
     assert ("+half" in patch, "+++ b/new.txt" in patch) == (True, True)
+    assert (key in patch, " \udce9\n" in patch) == (False, True)
     said = git(team.folder, "log", "--no-merges", "--format=%s", "main..orchestrator/S1/A").splitlines()
     assert [each.partition(", turn")[0] for each in said] == ["developer on A"] * 2
     assert team.desk.call("audit verify")["findings"] == []
@@ -421,6 +423,75 @@ def test_a_killed_agent_that_left_nothing_leaves_no_evidence(team: Team, monkeyp
     killed(team, monkeypatch)
     team.drive(build("A", "built\n"), once=True)
     assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'left'") == [(0,)]
+
+
+def test_what_is_kept_of_a_killed_agent_is_bounded_and_says_what_it_leaves_out(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    few, many = "x\n" * 100, "y\n" * 600
+    tree = killed(team, monkeypatch, **{
+        "login.py": few, "icon.png": "a\0b", "photo.png": "a\0b" * 100, "log.txt": many, "-odd [name]*": few,
+        "z1": few * 4, "z2": few * 4,
+    })  # fmt: skip
+    pathlib.Path(tree, "link").symlink_to("/nowhere")
+    for name, size in (("TEXT_LIMIT", 1000), ("BLOB_LIMIT", 100), ("PATCH_LIMIT", 4000)):
+        monkeypatch.setattr(repository, name, size)
+    team.drive(build("A", "built\n"), once=True)
+    (content, _), (_, path) = team.rows("SELECT content, path FROM evidence WHERE kind = 'left' ORDER BY part")
+    found = json.loads(content)
+    assert (found["left_out"], found["left_out_count"], found["cut"]) == (["log.txt", "photo.png", "z2"], 3, False)
+    assert "left out as too large or no text: log.txt, photo.png, z2" in reasons(team, "warning")
+    git(team.folder, "checkout", "-q", "-b", "again", "main")
+    git(team.folder, "apply", str(team.folder / path))
+    applied = git(team.folder, "status", "--porcelain", "-z").split("\0")
+    assert [each.split(" ", 1)[-1].lstrip() for each in applied if each] == [
+        "login.py", "-odd [name]*", "icon.png", "link", "z1",
+    ]  # fmt: skip
+
+
+def test_a_patch_that_is_longer_than_its_files_is_cut(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repository, "PATCH_LIMIT", 100)
+    (team.folder / "login.py").write_text("x\n" * 20)
+    assert (len(repository.patch(str(team.folder)).data), repository.patch(str(team.folder)).is_cut) == (100, True)
+
+
+def test_what_a_killed_agent_has_committed_that_may_not_write_is_named_kept_and_undone(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(build("A", "built\n"), *REST, max_steps=2)
+    before = git(team.folder, "rev-parse", "orchestrator/S1/A")
+    tree = pathlib.Path(killed(team, monkeypatch, "tech_lead", **{"notes.md": "mine\n"}))
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "by the tech lead")
+    git(tree, "checkout", "-q", "-b", "mine")
+    (tree / "login.py").write_text("changed\n")
+    (tree / "gone.md").write_text("x")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "more")
+    (tree / "gone.md").unlink()
+    team.drive(*REST[1:2], max_steps=0)
+    assert "tech_lead may not write here; reverted: gone.md, login.py, notes.md" in reasons(team, "warning")
+    assert git(tree, "rev-parse", "HEAD", "orchestrator/S1/A").split() == [before, before]
+    assert (git(tree, "status", "--porcelain"), git(tree, "branch", "--show-current")) == ("", "orchestrator/S1/A")
+    (_, (path,)) = team.rows("SELECT path FROM evidence WHERE kind = 'left' ORDER BY part")
+    patch = (team.folder / path).read_text()
+    assert ("+mine" in patch, "+changed" in patch) == (True, True)
+    assert team.drive(*REST[1:])["outcome"] == "accepted"
+
+
+def test_what_a_killed_builder_has_committed_stays_but_for_the_projects_settings(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    tree = pathlib.Path(killed(team, monkeypatch, **{"new.py": "x\n", "orchestrator.json": "{}"}))
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "half")
+    team.drive(build("A", "built\n"), max_steps=0)
+    assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'left'") == [(0,)]
+    assert git(tree, "ls-files") == ".gitignore\nlogin.py\nnew.py"
+    assert "may not change orchestrator.json" in reasons(team, "warning")
 
 
 OUTSIDE = """
