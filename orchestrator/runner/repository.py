@@ -117,16 +117,27 @@ def tip(folder: str) -> str:
     Raises:
         EnvironmentProblem: GIT_FAILED, there is none.
     """
-    head, commit = worktrees.checked_out(folder)
+    head, commit = checked_out(folder)
     found = commit or head
     return found if re.fullmatch(r"[0-9a-f]{40,64}", found) else must(folder, "rev-parse", "--verify", "HEAD^{commit}")
 
 
+def checked_out(folder: str) -> tuple[str, str]:
+    """What a worktree has checked out and the commit of that branch, from git's own files where these hold it.
+
+    Where git keeps its refs in tables of their own it is asked.
+    """
+    head, commit = worktrees.checked_out(folder)
+    if head != _ELSEWHERE:
+        return head, commit
+    branch = git(folder, "symbolic-ref", "--quiet", "HEAD").output
+    found = git(folder, "rev-parse", "--verify", "--quiet", "HEAD").output
+    return (f"ref: {branch}", found) if branch else (found, "")
+
+
 def branch_of(folder: str) -> str | None:
     """The branch that a worktree has checked out; None with a detached HEAD."""
-    head = worktrees.checked_out(folder)[0]
-    if head == _ELSEWHERE:
-        head = f"ref: {git(folder, 'symbolic-ref', '--quiet', 'HEAD').output}"
+    head = checked_out(folder)[0]
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
 
 

@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator import worktrees
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import (
@@ -40,6 +39,7 @@ from orchestrator.runner import (
     owners,
     port,
     process,
+    repository,
     reserve,
     snapshot,
     task_logs,
@@ -248,7 +248,7 @@ class _Beside:
         looks = order.folder != order.root and getattr(order.executor, "reaches_out", False)
         self._root = order.root if looks else None
         self._files = _LOOKS.take(order.root) if looks else None
-        self._head = worktrees.checked_out(order.root) if looks else None
+        self._head = repository.checked_out(order.root) if looks else None
 
     def changed(self) -> list[str]:
         """What of it is other than before, in words."""
@@ -257,7 +257,7 @@ class _Beside:
         now = snapshot.take(self._root, contents=False)
         found = [f"{snapshot.told(each.path)} in the project's checkout ({each.kind})"
                  for each in snapshot.changed(self._files, now)]
-        moved = worktrees.checked_out(self._root) != self._head
+        moved = repository.checked_out(self._root) != self._head
         return [*found, *(["the branch of the project's checkout (moved)"] if moved else [])]
 
 

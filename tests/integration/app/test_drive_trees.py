@@ -33,17 +33,29 @@ def git(folder: pathlib.Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def team(tmp_path: pathlib.Path) -> Team:
-    """A team in a repository with one commit, whose user has a change of their own under way."""
+FORMATS = {"sha256": "--object-format=sha256", "reftable": "--ref-format=reftable"}
+"""Forms of a repository besides the usual one, and how git is asked for them."""
+
+
+@pytest.fixture(params=[()])
+def team(tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> Team:
+    """A team in a repository with one commit; its parameters are those of `git init`."""
     folder = tmp_path / "project"
     folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
+    done = subprocess.run(["git", "init", "-q", "-b", "main", *request.param, "."], cwd=folder, check=False)
+    if done.returncode and request.param:
+        pytest.skip(f"this git knows no {request.param[0]}")
+    assert done.returncode == 0
     (folder / ".gitignore").write_text(".orchestrator/\n")
     (folder / "login.py").write_text("base\n")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "first")
     return Team(folder)
+
+
+in_each_form = pytest.mark.parametrize(
+    "team", [(each,) for each in FORMATS.values()], ids=FORMATS.keys(), indirect=True
+)
 
 
 def build(group: str, text: str, **more: Any) -> dict[str, Any]:
@@ -330,6 +342,26 @@ def test_an_answer_that_a_killed_driver_had_not_routed_is_kept_and_measured_like
     assert git(team.folder, "log", "--no-merges", "--format=%an", f"main..{INTEGRATION}") == "developer"
 
 
+@in_each_form
+def test_a_repository_of_another_form_is_worked_in_as_in_any(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    team.desk.planned("S1", "A", "B")
+    killed(team, monkeypatch, **{"half.py": "x\n"})
+    builds = [build(group, f"of {group}\n") for group in "AB"]
+    steps = [*builds, REST[3], *(each for group in "AB" for each in through(group, MERGES | {"group": group}))]
+    assert team.drive(*steps)["outcome"] == "accepted", reasons(team, "failed", "verdict", "warning")
+    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "of both"
+    assert git(team.folder, "show", f"{INTEGRATION}:half.py") == "x"
+    git(team.folder, "merge", "-q", INTEGRATION)
+    assert len(team.drive(clean=True)["removed"]) == 3
+
+
+@in_each_form
+def test_a_commit_of_an_agent_in_the_users_checkout_is_seen_in_a_repository_of_another_form(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(executor=team.program(OUTSIDE.format(COMMITS)), once=True)
+    assert "the branch of the project's checkout (moved)" in reasons(team, "failed")
+
+
 def test_criteria_are_judged_where_the_work_is(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.desk.context.run = commands.run
@@ -501,15 +533,16 @@ top = pathlib.Path.cwd().parents[3]
 open("login.py", "w").write("built")
 print("STATUS: READY_FOR_QA")
 """
+COMMITS = (
+    "subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'x'],"
+    " cwd=top, check=True)"
+)
 REACHES: list[Any] = [
     pytest.param("(top / 'login.py').write_text('by the agent')", "login.py in the project's checkout (changed)",
                  id="a file"),
     pytest.param("(top / 'new.txt').write_text('x')", "new.txt in the project's checkout (new)", id="a new file"),
     pytest.param("(top / 'login.py').unlink()", "login.py in the project's checkout (deleted)", id="a deletion"),
-    pytest.param(
-        "subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m',"
-        " 'x'], cwd=top, check=True)", "the branch of the project's checkout (moved)", id="a commit",
-    ),
+    pytest.param(COMMITS, "the branch of the project's checkout (moved)", id="a commit"),
 ]  # fmt: skip
 
 
