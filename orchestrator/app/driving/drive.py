@@ -160,7 +160,7 @@ class Driver:
         self._steps = self._rounds = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
         self._fault: BaseException | None = None
-        self._waits = False
+        self._waits = self._one_at_a_time = False
 
     def run(self) -> Answer:
         """Go round by round until nothing is left to do here.
@@ -221,6 +221,7 @@ class Driver:
 
     def _note(self, news: Answer) -> None:
         """Keep until when an executor has to wait."""
+        self._one_at_a_time |= news.pop("one_at_a_time", False)
         member = self._crew.of(news["start"]["role"]).name
         if news["event"] == "limited":
             times = self._limits.get(member, (0.0, 0))[1] + 1
@@ -297,8 +298,10 @@ class Driver:
         return max(0, room if left is None else min(room, left - self._steps))
 
     def _parallel(self) -> int:
-        """How many turns run at once: those that share a folder run one after another."""
-        if self._isolation == trees.NONE:
+        """How many turns run at once: those that share a folder run one after another, and so do all where a change in
+        the user's checkout could have been made by several.
+        """
+        if self._isolation == trees.NONE or self._one_at_a_time:
             return 1
         session = self._context.require_session(self._session)
         workflow = self._context.version(session.workflow_version_id).workflow

@@ -171,6 +171,9 @@ def _run(
         left = max(1, place.most - turn_reader.cost(context.connection, order.session_id))
         order = order._replace(budget=left)
     result = driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
+    if result.reached:
+        said = f"{'; '.join(result.reached[:20])}; from now on one agent runs at a time"
+        place.tell("warning", run=result.run, reason=said, one_at_a_time=True)
     if tree is not None:
         changed = any(each.path == project_settings.FILE for each in result.changes)
         # A run that failed before its end has seen nothing.
@@ -187,7 +190,8 @@ def _reported(
 
     returns, asks = result.conversation is not None, sent.may_ask(result)
     prove = _measured(
-        context, start, tree, place.tell, may_return=returns, asks=asks, cancelled=place.cancelled
+        context, start, tree, place.tell, may_return=returns, asks=asks, cancelled=place.cancelled,
+        reached=result.reached,
     )
     try:
         decision = last_messages.report(context, start, _last_report(result, start["role"]), prove)
@@ -201,13 +205,14 @@ def _reported(
 
 def _measured(
     context: Context, start: Row, tree: trees.Tree | None, tell: Tell, *, may_return: bool, asks: bool = False,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Callable[[], bool] | None = None, reached: tuple[str, ...] = (),
 ) -> last_messages.Prove:
     """What compares a reported status with what was seen.
 
     Args:
         may_return: whether a failing gate sends the agent back; else the report carries the failure.
         asks: whether the agent is asked why nothing has changed; else the report is taken as it is.
+        reached: what changed outside of its tree that it may have done.
     """
     folder = tree.path if tree else gates.where(context, start)
     gate = last_messages.gated(context, start, folder, may_return=may_return, cancelled=cancelled)
@@ -218,6 +223,8 @@ def _measured(
         # An agent may have named another commit, or none: the one that was seen counts.
         commit = {"commit": measured["commit"]} if measured is not None and effect == trees.MERGED else {}
         seen = {**(gated.measured or {}), **(measured or {})}
+        if reached:
+            seen["differences"] = [*reached]
         return last_messages.Proven({**gated.details, **commit}, seen or None)
 
     return prove

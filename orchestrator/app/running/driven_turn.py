@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.app.kernel import operations
@@ -100,7 +100,8 @@ class TurnResult(NamedTuple):
     answer: the agent's text, keys masked. denied_tools: what it was not allowed to use.
     changes: what became of files in its folder. usage: what the executor counted. raw: where its whole output lies,
     as the evidence names it; None where it was never called. conversation: by which it can be gone on with.
-    error, answers, resets_at, cost: as `port.ExecutorResult` has them.
+    error, answers, resets_at, cost: as `port.ExecutorResult` has them. reached: what changed outside of its tree while
+    several were at work that could have done it, in words.
     """
 
     run: str
@@ -117,15 +118,19 @@ class TurnResult(NamedTuple):
     answers: tuple[str, ...] = ()
     resets_at: int | None = None
     cost: int | None = None
+    reached: tuple[str, ...] = ()
 
 
 class _Seen(NamedTuple):
-    """What was seen: the result, the files that changed, all files that were looked for, and what may not change."""
+    """What was seen: the result, the files that changed, all files that were looked for, what may not change, and what
+    changed outside that another agent may have done as well.
+    """
 
     result: port.ExecutorResult
     changes: Sequence[Change]
     files: Sequence[dict[str, Any]]
     tampered: tuple[str, ...]
+    reached: tuple[str, ...] = ()
 
 
 def run_turn(
@@ -234,8 +239,12 @@ def _watched(
     tampered = guarded.differences(guard, after, guarded.SHARED, 0.0, (), working, run.id)
     kinds = {snapshot.told(each.path): each.kind for each in changes}
     files = [{**each._asdict(), "change": kinds.get(each.path)} for each in found.files]
-    tampered = (*tampered, *_settings_changed(run, changes), *beside.changed(), *place.tampered())
-    return _Seen(result, changes, files, tampered)
+    outside = tuple(beside.changed())
+    others = beside.others(context, working) if outside else ()
+    own = () if others else outside
+    reached = tuple(f"{each}, by this agent or one of {', '.join(others)}" for each in outside if others)
+    tampered = (*tampered, *_settings_changed(run, changes), *own, *place.tampered())
+    return _Seen(result, changes, files, tampered, reached)
 
 
 class _Beside:
@@ -246,9 +255,18 @@ class _Beside:
 
     def __init__(self, order: TurnOrder) -> None:
         looks = order.folder != order.root and getattr(order.executor, "reaches_out", False)
-        self._root = order.root if looks else None
+        self._root, self._executor = order.root if looks else None, order.executor.name
         self._files = _LOOKS.take(order.root) if looks else None
         self._head = repository.checked_out(order.root) if looks else None
+
+    def others(self, context: Context, working: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """The runs of those at work meanwhile that could have written there too."""
+        ids = dict.fromkeys(id for each in working.values() for id in each)
+        runs = [turn_reader.by_id(context.connection, id) for id in ids]
+        return tuple(
+            each.id for each in runs
+            if each is not None and each.executor == self._executor and self._root == each.root != each.folder
+        )
 
     def changed(self) -> list[str]:
         """What of it is other than before, in words."""
@@ -290,7 +308,7 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
         run.id, ended["state"], answer, ended["reason"], ended["error_code"], result.denied_tools,
         tuple(seen.changes), usage,
         f"{run.id}-{execution_types.EXECUTE}", result.conversation, result.error,
-        result.answers, result.resets_at, result.cost,
+        result.answers, result.resets_at, result.cost, seen.reached,
     )  # fmt: skip
 
 
@@ -341,6 +359,7 @@ def _entries(seen: _Seen) -> list[dict[str, str]]:
     found += [("denied", each) for each in result.denied_tools]
     found += [("file", f"{each.kind}: {snapshot.told(each.path)}") for each in seen.changes[:LISTED]]
     found += [("tampered", each) for each in seen.tampered[:LISTED]]
+    found += [("reached", each) for each in seen.reached[:LISTED]]
     found += [("background", each) for each in result.unfinished]
     return [{"kind": kind, "text": text} for kind, text in found if text and text.strip()]
 

@@ -37,14 +37,15 @@ FORMATS = {"sha256": "--object-format=sha256", "reftable": "--ref-format=reftabl
 """Forms of a repository besides the usual one, and how git is asked for them."""
 
 
-@pytest.fixture(params=[()])
+@pytest.fixture
 def team(tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> Team:
     """A team in a repository with one commit; its parameters are those of `git init`."""
     folder = tmp_path / "project"
     folder.mkdir()
-    done = subprocess.run(["git", "init", "-q", "-b", "main", *request.param, "."], cwd=folder, check=False)
-    if done.returncode and request.param:
-        pytest.skip(f"this git knows no {request.param[0]}")
+    form = getattr(request, "param", ())
+    done = subprocess.run(["git", "init", "-q", "-b", "main", *form, "."], cwd=folder, check=False)
+    if done.returncode and form:
+        pytest.skip(f"this git knows no {form[0]}")
     assert done.returncode == 0
     (folder / ".gitignore").write_text(".orchestrator/\n")
     (folder / "login.py").write_text("base\n")
@@ -553,6 +554,44 @@ def test_an_agent_that_writes_into_the_users_checkout_breaks_a_rule(team: Team, 
     assert team.told("reported", "failed") == ["failed"]
     assert said in reasons(team, "failed")
     assert team.rows("SELECT DISTINCT error_code FROM turn_runs") == [("E501",)]
+
+
+BESIDE = """
+import os, pathlib, time
+top = pathlib.Path.cwd().parents[3]
+mine, begun = top / "login.py", top.parent / "begun"
+role, group = os.environ["ORCHESTRATOR_AGENT"].partition("@")[0], os.environ["ORCHESTRATOR_START"].split(":")[1]
+def wait(holds):
+    until = time.monotonic() + 60
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.02)
+if role == "developer":
+    if group == "A":
+        begun.write_text("")
+        wait(lambda: mine.read_text() != "base\\n")
+    else:
+        wait(begun.exists)
+        mine.write_text("by B")
+    pathlib.Path("login.py").write_text(group)
+print("STATUS: " + ("READY_FOR_QA" if role == "developer" else "PASS"))
+"""
+
+
+def test_a_change_that_several_agents_could_have_made_fails_none_and_is_named_to_all(team: Team) -> None:
+    team.desk.planned("S1", "A", "B")
+    team.drive(executor=team.program(BESIDE), max_steps=4)
+    assert team.told("started", "reported", "failed") == [
+        "started", "started", "reported", "reported", *["started", "reported"] * 2,
+    ], reasons(team, "failed")  # fmt: skip
+    first, second = (row[0] for row in team.rows("SELECT id FROM turn_runs ORDER BY id LIMIT 2"))
+    said = reasons(team, "warning")
+    for other in (first, second):
+        assert f"login.py in the project's checkout (changed), by this agent or one of {other}" in said
+        assert f"{other}, {other}" not in said
+    ((decision,), _) = team.rows("SELECT id FROM router_decisions WHERE response_status = 'READY_FOR_QA'")
+    assert "project's checkout (changed)" in " ".join(team.desk.call("why", id=decision)["sentences"])
+    found = team.desk.call("validate", session_id="S1", dry_run=True)["checks"]
+    assert sorted(each["subject"] for each in found if each["id"] == "V17") == ["A", "B"]
 
 
 def test_what_is_only_touched_in_the_users_checkout_is_no_violation(team: Team) -> None:
