@@ -65,6 +65,12 @@ def _is_gone(owner: str) -> bool:
     return owners.is_gone(owner)
 
 
+def _is_below(owner: str, above: str) -> bool:
+    from orchestrator.runner import owners
+
+    return owners.is_below(owner, above)
+
+
 def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
     from orchestrator.app.task import finish_tasks
 
@@ -82,6 +88,7 @@ Context.after_refusal = staticmethod(_after_refusal)
 Context.found_proof = staticmethod(_found_proof)
 Context.refuse_other_role = staticmethod(_refuse_other_role)
 Context.is_gone = staticmethod(_is_gone)
+Context.is_below = staticmethod(_is_below)
 Context.finish_tasks = staticmethod(_finish_tasks)
 Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:

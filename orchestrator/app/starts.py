@@ -7,6 +7,7 @@ and is read off there, so that routing a report writes nothing here.
 
 from __future__ import annotations
 
+import functools
 import os
 from datetime import UTC
 from typing import Any
@@ -25,8 +26,8 @@ RESERVED, RUNNING, LOST = "reserved", "running", "lost"
 FAILED, FREED, LIMITED = "failed", "freed", "limited"
 """How a start may end, besides being lost."""
 ORCHESTRATOR = "orchestrator"
-DRIVE = "drive"
-"""How a driver's starts are told from those of hooks and MCP."""
+HOOK, MCP, DRIVE = "hook", "mcp", "drive"
+"""Through what a start was made."""
 _OPEN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND ended_seq IS NULL
     AND via = 'drive'"""
 
@@ -94,7 +95,12 @@ def reserve(work: Work, request: ReserveStart) -> Answer:
 
 
 class BindStart(Request, event="start bind", use_case="starts:note_agent", acting=ORCHESTRATOR):
-    """Note which agent of the client a start has begun; `start` is the number of its step."""
+    """Note which agent of the client a start has begun.
+
+    Attributes:
+        start: the number of its step.
+        commit: what its worktree had checked out when the agent began, where its driver made one.
+    """
 
     session_id: str
     group_id: str | None
@@ -102,10 +108,12 @@ class BindStart(Request, event="start bind", use_case="starts:note_agent", actin
     start: int
     worker: str
     trace: str | None = None
+    commit: str | None = None
 
 
 def bind(
-    context: Context, start: Row, *, worker: str, trace: str | None = None, at: str | None = None
+    context: Context, start: Row, *, worker: str, trace: str | None = None, commit: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Note which agent of the client a start has begun.
 
@@ -113,6 +121,7 @@ def bind(
         start: as `reserve` answered it.
         worker: the client's id of the agent.
         trace: the file that grows while the agent works.
+        commit: what is checked out in its worktree.
 
     Returns:
         `start`.
@@ -120,7 +129,7 @@ def bind(
     Raises:
         Refused: UNKNOWN_ID, there is no such start, or it has ended or is bound to another agent.
     """
-    return operations.carry_out(context, BindStart(**_key(start), worker=worker, trace=trace), at=at)
+    return operations.carry_out(context, BindStart(**_key(start), worker=worker, trace=trace, commit=commit), at=at)
 
 
 def note_agent(work: Work, request: BindStart) -> Answer:
@@ -176,6 +185,10 @@ def note_end(work: Work, request: EndStart) -> Answer:
         "ended_at": work.at, "ended_seq": work.seq, "outcome": request.outcome, "reason": request.reason,
         "due_at": request.due_at,
     })  # fmt: skip
+    if work.call.circumstances.used is not None:
+        from orchestrator.app.engine import measured
+
+        measured.keep_usage(work, request.group_id, request.start)
     return {"success": True, "start": _require(work, key), "seq": work.seq}
 
 
@@ -209,6 +222,24 @@ def of_turn(context: Context, session_id: str, group_id: str | None, turn: int) 
     """The start of a turn that has not ended, with its state; None where nobody was started, or no more."""
     row = queries.row(context.reader, queries.START_OF_TURN, session=session_id, group=group_id or "", turn=turn)
     return shape(context, row) if row else None
+
+
+def of_client(context: Context, session_id: str, *, client: str, owner: str | None, via: str) -> list[Row]:
+    """The starts of one client that have not ended, the oldest first: those made through its hooks and through the
+    MCP servers that it runs, since both speak for the same main agent.
+
+    Args:
+        client, owner: who asks, as their own starts name them.
+        via: `hook` or `mcp`, through which they ask.
+    """
+    own = queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=client, session=session_id)
+    if owner is None:
+        return [shape(context, row) for row in own]
+    other = MCP if via == HOOK else HOOK
+    related = functools.cache(lambda name: context.is_below(*((name, owner) if via == HOOK else (owner, name))))
+    rows = queries.rows(context.reader, queries.STARTS_BY, session=session_id, via=other)
+    found = [*own, *(row for row in rows if related(row["owner"]))]
+    return [shape(context, row) for row in sorted(found, key=lambda row: int(row["seq"]))]
 
 
 def is_driven(context: Context, session_id: str) -> bool:

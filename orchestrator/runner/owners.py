@@ -44,6 +44,26 @@ def is_gone(owner: str) -> bool:
     return bool(int(started)) and now is not None and abs(now - int(started)) > _STEP_S
 
 
+def is_below(owner: str, above: str) -> bool:
+    """Whether a process was started by another one, or by one that this has started; both must be alive.
+
+    What the system does not tell is answered with False.
+    """
+    if is_gone(owner) or is_gone(above) or owner == above:
+        return False
+    host, wanted = (above.rpartition(":")[0].rpartition(":")[each] for each in (0, 2))
+    number = owner.rpartition(":")[0].rpartition(":")[2]
+    if owner.rpartition(":")[0].rpartition(":")[0] != host or not (number.isdigit() and wanted.isdigit()):
+        return False
+    found, seen = processes.find(int(number)), set[int]()
+    while found is not None and found.number not in seen:
+        if found.parent == int(wanted):
+            return True
+        seen.add(found.number)
+        found = processes.find(found.parent)
+    return False
+
+
 def _start(number: int) -> int | None:
     """When a process began, in clock ticks since the machine did, or in seconds; None where there is none."""
     if not processes.has_proc():

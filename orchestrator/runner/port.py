@@ -45,6 +45,8 @@ class ExecutorTask(NamedTuple):
     conversation: an earlier one that it goes on with, as a result named it; None begins a new one.
     variables: further variables of the program's environment.
     commands: command lines that it may run without being asked, where it has a shell.
+    budget: what it may cost, in millionths of a dollar; None for any amount, and of no effect where the program has no
+        such limit.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class ExecutorTask(NamedTuple):
     conversation: str | None = None
     variables: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
+    budget: int | None = None
 
 
 class ExecutorResult(NamedTuple):

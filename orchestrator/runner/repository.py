@@ -24,6 +24,11 @@ TIMEOUT_S = 300.0
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "LC_ALL": "C"}
 _ELSEWHERE = "ref: refs/heads/.invalid"
 """What stands in HEAD where git keeps its refs in tables of their own."""
+PATCH_LIMIT = 16 * 1024 * 1024
+TEXT_LIMIT, BLOB_LIMIT = 4 * 1024 * 1024, 64 * 1024
+"""Bytes of a patch that is kept as evidence, and of one file in it: of a text, and of what is none."""
+_LOOKED_AT = 8000
+"""Bytes at whose beginning git looks for a NUL to tell whether a file is a text."""
 _OWN = (".", ":(exclude).orchestrator")
 """What counts as a change: everything but the program's own folder."""
 
@@ -112,16 +117,27 @@ def tip(folder: str) -> str:
     Raises:
         EnvironmentProblem: GIT_FAILED, there is none.
     """
-    head, commit = worktrees.checked_out(folder)
+    head, commit = checked_out(folder)
     found = commit or head
     return found if re.fullmatch(r"[0-9a-f]{40,64}", found) else must(folder, "rev-parse", "--verify", "HEAD^{commit}")
 
 
+def checked_out(folder: str) -> tuple[str, str]:
+    """What a worktree has checked out and the commit of that branch, from git's own files where these hold it.
+
+    Where git keeps its refs in tables of their own it is asked.
+    """
+    head, commit = worktrees.checked_out(folder)
+    if head != _ELSEWHERE:
+        return head, commit
+    branch = git(folder, "symbolic-ref", "--quiet", "HEAD").output
+    found = git(folder, "rev-parse", "--verify", "--quiet", "HEAD").output
+    return (f"ref: {branch}", found) if branch else (found, "")
+
+
 def branch_of(folder: str) -> str | None:
     """The branch that a worktree has checked out; None with a detached HEAD."""
-    head = worktrees.checked_out(folder)[0]
-    if head == _ELSEWHERE:
-        head = f"ref: {git(folder, 'symbolic-ref', '--quiet', 'HEAD').output}"
+    head = checked_out(folder)[0]
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
 
 
@@ -166,22 +182,93 @@ def changed(folder: str) -> list[str]:
     return [each[3:] for each in ran.output.split("\0") if each[3:]]
 
 
-def patch(folder: str) -> bytes:
-    """All that a worktree has besides the commit that is checked out, new files among it, as git applies it again.
+class Patch(NamedTuple):
+    """What a worktree has besides a commit.
 
-    The worktree's own index, which may hold a merge, stays as it is.
+    data: the patch, as git applies it again. left_out: paths whose content is not in it. is_cut: it ends early.
+    """
+
+    data: bytes
+    left_out: tuple[str, ...] = ()
+    is_cut: bool = False
+
+
+def patch(folder: str, since: str = "HEAD") -> Patch:
+    """All that a worktree has besides a commit, new files among it.
+
+    Large files and what is no text are left out, and so are files beyond `PATCH_LIMIT` in all. The worktree's own
+    index, which may hold a merge, stays as it is.
 
     Raises:
         EnvironmentProblem: GIT_FAILED.
     """
+    kept, left_out = _worth_keeping(folder, sorted({*changed(folder), *changed_since(folder, since)}))
     with tempfile.TemporaryDirectory(prefix="orchestrator-index-") as own:
-        index = {"GIT_INDEX_FILE": os.path.join(own, "index")}
-        for words in (("read-tree", "HEAD"), ("add", "--all", "--", "."), ("reset", "--quiet", "--", ".orchestrator")):
-            done = _run(folder, words, index)
+        index = {"GIT_INDEX_FILE": os.path.join(own, "index"), "GIT_LITERAL_PATHSPECS": "1"}
+        for step in (("read-tree", since), *_staging(folder, own, kept)):
+            done = _run(folder, step, index)
             if done.returncode:
                 said = _text(done.stderr)[-500:]
-                raise EnvironmentProblem("GIT_FAILED", f"git {words[0]} in {folder}: {said}", "Fix what git names")
-        return _run(folder, ("diff", "--cached", "--binary", "--no-ext-diff", "HEAD"), index).stdout
+                raise EnvironmentProblem("GIT_FAILED", f"git {step[0]} in {folder}: {said}", "Fix what git names")
+        # What a deleted file held stands in the commit.
+        compare = ("diff", "--cached", "--binary", "--irreversible-delete", "--no-ext-diff", since)
+        data = _run(folder, compare, index).stdout
+    return Patch(data[:PATCH_LIMIT], left_out, len(data) > PATCH_LIMIT)
+
+
+def _staging(folder: str, own: str, paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The commands that bring paths into an index as they are in the worktree.
+
+    Args:
+        own: a folder for their lists, which may be longer than a command line.
+    """
+    there = [each for each in paths if os.path.lexists(os.path.join(folder, each))]
+    for words, named in (
+        (("add", "--all", "--force"), there),
+        (("rm", "--cached", "--quiet", "--ignore-unmatch"), sorted({*paths} - {*there})),
+    ):
+        if named:
+            listed = os.path.join(own, words[0])
+            with open(listed, "wb") as file:
+                file.write(b"".join(os.fsencode(each) + b"\0" for each in named))
+            yield (*words, f"--pathspec-from-file={listed}", "--pathspec-file-nul")
+
+
+def _worth_keeping(folder: str, paths: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The paths whose content goes into a patch, and those that are left out of it."""
+    kept, left_out, room = list[str](), list[str](), PATCH_LIMIT // 2
+    for path in paths:
+        size = _size(os.path.join(folder, path))
+        if size > room:
+            left_out.append(path)
+        else:
+            room -= size
+            kept.append(path)
+    return kept, tuple(left_out)
+
+
+def _size(path: str) -> int:
+    """How much of a patch a file takes; more than any has room for, where it is large or no text."""
+    try:
+        size = os.lstat(path).st_size
+        if not os.path.isfile(path) or os.path.islink(path):
+            return size
+        with open(path, "rb") as file:
+            is_text = b"\0" not in file.read(_LOOKED_AT)
+    except OSError:
+        return 0
+    return size if size <= (TEXT_LIMIT if is_text else BLOB_LIMIT) else PATCH_LIMIT
+
+
+def changed_since(folder: str, since: str) -> list[str]:
+    """The paths in which the commit that is checked out differs from another one; our own are left out."""
+    ran = git(folder, "diff", "--name-only", "--no-renames", "-z", since, "HEAD", "--", *_OWN)
+    return [each for each in ran.output.split("\0") if each]
+
+
+def has_merges(folder: str, since: str) -> bool:
+    """Whether what is checked out has merges that a commit has not."""
+    return git(folder, "rev-list", "--merges", "--first-parent", "--max-count=1", f"{since}..HEAD").output != ""
 
 
 def commit(folder: str, message: str, author: str) -> bool:

@@ -122,7 +122,7 @@ ORIGINS: dict[str, tuple[bytes, ...]] = {
     "agent_reports": (b"route", b"validate", b"answer"),
     "criteria": (b"criterion ", b"route", *_IMPORTED),
     "deferrals": (b"route", b"answer", b"group set-status"),
-    "evidence": (b"route", b"refusal", b"answer", b"validate", b"run ", b"turn ", b"tree keep"),
+    "evidence": (b"route", b"refusal", b"answer", b"validate", b"run ", b"turn ", b"tree keep", b"start end"),
     "grandfathered_groups": _IMPORTED,
     "group_dependencies": (b"group ", b"route", *_IMPORTED),
     "human_credentials": (b"human ",),

@@ -46,7 +46,7 @@ TASKS = f"""SELECT c.entity, c.from_status IS NULL, c.to_status, count(*) FROM s
         WHERE t.session_id = c.session_id AND t.id = c.entity_id AND t.group_id = :group))
     GROUP BY 1, 2, CASE c.entity WHEN 'task' THEN c.to_status END"""
 """How many tasks were created, moved to which status, and taken over from who had claimed them."""
-STARTS = """SELECT s.role, nullif(s.group_id, ''), s.via, s.outcome, s.started_at, s.ended_at,
+STARTS = """SELECT s.seq, s.role, nullif(s.group_id, ''), s.via, s.outcome, s.started_at, s.ended_at,
     (SELECT min(r.reported_at) FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE r.session_id = s.session_id
         AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn AND r.seq > s.seq),
     s.turn = CASE s.group_id WHEN '' THEN (SELECT turn FROM sessions WHERE id = s.session_id) ELSE
@@ -55,6 +55,11 @@ STARTS = """SELECT s.role, nullif(s.group_id, ''), s.via, s.outcome, s.started_a
     AND s.seq <= :until AND (:group IS NULL OR s.group_id = :group) ORDER BY s.role, s.group_id, s.via"""
 """Starts of agents: role, group (none: the session), by whom, how it ended, from when until when (by itself, by its
 report), and whether its turn is the one that is awaited."""
+USAGE = """SELECT CAST(subject AS INTEGER), json_extract(content, '$.input_tokens'),
+    json_extract(content, '$.output_tokens'), json_extract(content, '$.cost_microusd')
+    FROM evidence INDEXED BY sqlite_autoindex_evidence_1 WHERE session_id = :session AND seq > :since
+    AND kind = 'usage' ORDER BY seq"""
+"""What the agents of starts have used, as their clients count it, by the step of the start."""
 TURN_RUNS = f"""SELECT role, group_id, count(*), total(coalesce(json_extract(usage, '$.duration_ms'),
         round((julianday(ended_at) - julianday(started_at)) * 86400000))),
     total(json_extract(usage, '$.input_tokens')), total(json_extract(usage, '$.output_tokens')),

@@ -107,6 +107,8 @@ LIMITED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_star
     AND group_id = :group AND turn = :turn AND outcome = 'limited'"""
 STARTS_OF_CLIENT = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND session_id = :session
     AND ended_seq IS NULL ORDER BY seq"""
+STARTS_BY = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND ended_seq IS NULL
+    AND via = :via AND owner IS NOT NULL ORDER BY seq"""
 START_OF_WORKER = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND worker = :worker
     ORDER BY session_id, seq DESC LIMIT 1"""
 ADOPTED_BY = "SELECT client FROM adoptions WHERE session_id = :session ORDER BY seq DESC LIMIT 1"

@@ -83,7 +83,7 @@ _MERGED = ("merged", "proven", "nothing_to_merge")
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_merge
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
 _MEASURED = """SELECT coalesce(r.group_id, 'report ' || r.seq), r.effect, json_extract(e.input, '$.measured.merge'),
-    json_extract(e.input, '$.measured.changed')
+    json_extract(e.input, '$.measured.changed'), json_extract(e.input, '$.measured.differences')
     FROM starts s INDEXED BY ix_starts_open CROSS JOIN agent_reports r INDEXED BY ix_agent_reports_key
     CROSS JOIN audit_events e WHERE s.session_id = :session AND s.ended_seq IS NULL AND s.isolation = 'worktree'
     AND r.session_id = s.session_id AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn
@@ -283,8 +283,9 @@ class _Reading:
                 yield Finding(group, f"its mandatory review was given by report {self._session}:R{reviewed_seq}")
 
     def _measured(self) -> Iterator[Measured]:
-        for subject, effect, merge, changed in self._rows(_MEASURED):
-            yield Measured(subject, effect, merge, None if changed is None else bool(changed))
+        for subject, effect, merge, changed, differences in self._rows(_MEASURED):
+            found = tuple(map(str, strictjson.stored(differences))) if differences else ()
+            yield Measured(subject, effect, merge, None if changed is None else bool(changed), found)
 
     def _merges(self, groups: Iterable[Group], paths: dict[str, Any]) -> Iterator[Merge]:
         details = dict(self._rows(_MERGES))

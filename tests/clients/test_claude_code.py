@@ -124,6 +124,13 @@ def test_the_models_of_the_agents_are_those_of_their_turns(road: Road) -> None:
     assert "sonnet" in by_role["developer"]
 
 
+def test_what_the_agents_used_is_read_out_of_their_transcripts(road: Road) -> None:
+    found = road.house.orchestrator("audit", "stats", "S1")["stats"]["starts"]
+    counted = {(each["role"], each["group_id"]): each["input_tokens"] for each in found["by_role_and_group"]}
+    assert counted["developer", "A"] >= 20, "ten tokens for each of two turns"
+    assert all(counted.values())
+
+
 def test_the_record_of_such_a_session_is_whole(road: Road) -> None:
     assert road.house.orchestrator("audit", "verify")["ok"] is True
     assert road.house.orchestrator("audit", "replay", "S1")["equal"] is True

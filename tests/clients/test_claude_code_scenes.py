@@ -169,6 +169,25 @@ def test_a_client_that_directs_nothing_is_left_alone(made: House) -> None:
     assert made.orchestrator("audit", "head") == events
 
 
+def test_a_main_agent_may_use_the_server_beside_the_hooks(made: House) -> None:
+    config = {"mcpServers": {"orchestrator": {"command": str(house.ORCHESTRATOR), "args": ["mcp"]}}}
+    (made.project / "mcp.json").write_text(json.dumps(config))
+    planned = report("PLANNING_COMPLETE", plan=house.PLAN)
+    calls = [
+        ("mcp__orchestrator__create_session", {"id": "S1", "goal": house.GOAL}),
+        ("mcp__orchestrator__handoff", {"start": True}), start("project_manager", "Plan it."),
+        ("mcp__orchestrator__route", {"message": planned}),
+    ]  # fmt: skip
+    with made.played(lambda _: Said(calls=(calls.pop(0),)) if calls else Said("That is all.")) as model:
+        made.claude("--mcp-config", "mcp.json", "--allowedTools", "mcp__orchestrator", "--", "Plan it.")
+    rows = made.orchestrator("audit", "query", "SELECT via, outcome FROM starts ORDER BY seq")["rows"]
+    assert rows == [["mcp", "freed"], ["hook", None]]
+    assert [asked for asked, _ in model.heard if house.place_of(asked)], "the agent has worked"
+    (routed,) = heard(model, '"response_status":"PLANNING_COMPLETE"')
+    assert '"repeated":true' in routed
+    assert made.orchestrator("audit", "refusals", "-s", "S1")["refusals"] == []
+
+
 def test_both_scopes_together_answer_each_event_once(made: House) -> None:
     made.orchestrator("install", "claude-code", "--scope", "project")
 

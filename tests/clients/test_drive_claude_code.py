@@ -6,6 +6,7 @@ Source: spec 80, sections 5 and 6.
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -152,3 +153,18 @@ def test_a_conflict_is_resolved_and_nothing_is_merged_where_there_is_nothing(dri
     assert "Merge C" not in merged
     warned = [each["reason"] for each in driven.told if each["event"] == "warning"]
     assert "C has no commit of its own: nothing_to_merge" in warned
+
+
+def test_the_client_stops_where_the_budget_is_used_up(tmp_path: pathlib.Path) -> None:
+    made = House(tmp_path)
+    made.orchestrator("init")
+
+    def looks(asked: Asked, _: re.Match[str]) -> Said:
+        return Said(calls=(("Bash", {"command": "git status"}),)) if asked.turns < 3 else Said("Too late.")
+
+    with made.played(worker=looks) as model, made.driver("--goal", GOAL, "--max-cost", "0.0003") as driver:
+        out, _ = driver.communicate(timeout=house.SECONDS)
+    assert (driver.returncode, json.loads(out.splitlines()[-1])["outcome"]) == (2, "budget")
+    # One call costs 0.00024 here: the second one is the one too many.
+    assert len(model.heard) == 2
+    assert made.orchestrator("audit", "query", "SELECT outcome FROM starts")["rows"] == [["freed"]]

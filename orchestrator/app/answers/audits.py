@@ -174,6 +174,9 @@ class StartsPart(TypedDict):
     starts: int
     outcomes: dict[str, int]
     seconds: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str
 
 
 class Starts(TypedDict):
@@ -181,6 +184,9 @@ class Starts(TypedDict):
 
     starts: int
     seconds: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str
     by_role_and_group: list[StartsPart]
 
 

@@ -262,10 +262,15 @@ def _report(context: Context, session_id: str, report: Row) -> Answer:
 
 def _seen(measured: Answer) -> str:
     """What was measured, in words."""
-    words = {True: "yes", False: "no"}
     plain = {name: value for name, value in measured.items() if name != measuring.GATES}
-    told = [f"{name}: {words[value] if isinstance(value, bool) else value}" for name, value in plain.items()]
+    told = [f"{name}: {_in_words(value)}" for name, value in plain.items()]
     return "; ".join([*told, *measuring.gates_in_words(measured)])
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _consequences(context: Context, row: Row) -> list[Answer]:

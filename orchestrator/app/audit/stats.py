@@ -27,7 +27,8 @@ The keys of `stats`:
 - `starts`: the agents that hooks, a driver or a main agent over MCP have started, `by_role_and_group` [{role,
   group_id, via, starts, outcomes {answered, failed, lost, freed, limited, superseded or open: starts}, seconds}]
   and in all `starts` and `seconds`: from each start until its report, its end, or now; of one whose turn went on
-  without it none are counted.
+  without it none are counted. `input_tokens`, `output_tokens` and `cost_usd`, here and in all, are of the agents that
+  hooks saw, as their transcripts count them; those of driven turns are in `driven` alone.
 - `measured_at`: now, or the time of the step `until` where the record goes on after it.
 """
 
@@ -35,7 +36,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.app.kernel import moments, paging
@@ -111,7 +112,7 @@ def _counted(context: Context, asked: _Asked, now: str) -> Answer:
         "questions": _questions(rows(inquiries.QUESTIONS), now),
         "usage": _usage(reports, sorted({role for role, *_ in reports.by_agent})),
         "driven": _driven(list(rows(inquiries.TURN_RUNS))),
-        "starts": _starts(rows(inquiries.STARTS), now),
+        "starts": _starts(rows(inquiries.STARTS), {row[0]: row[1:] for row in rows(inquiries.USAGE)}, now),
     }
 
 
@@ -121,27 +122,42 @@ def _driven(rows: list[Any]) -> Answer:
     return {**_used([sum(row[place] for row in rows) for place in range(2, 7)]), "by_role_and_group": each}
 
 
-def _starts(rows: Iterable[tuple[Any, ...]], now: str) -> Answer:
-    """How many agents were started, how they ended, and how long they worked."""
+def _starts(rows: Iterable[tuple[Any, ...]], used: Mapping[int, tuple[Any, ...]], now: str) -> Answer:
+    """How many agents were started, how they ended, how long they worked, and what they used.
+
+    Args:
+        used: tokens in, tokens out and cost of those of which it is known, by the step of the start.
+    """
     found: dict[tuple[str, str | None, str], Answer] = {}
-    for role, group, via, outcome, started, ended, reported, is_awaited in rows:
+    for seq, role, group, via, outcome, started, ended, reported, is_awaited in rows:
         row = found.setdefault(
             (role, group, via),
-            {"role": role, "group_id": group, "via": via, "starts": 0, "outcomes": Counter(), "seconds": 0},
-        )
+            {"role": role, "group_id": group, "via": via, "starts": 0, "outcomes": Counter(), "seconds": 0,
+             **dict.fromkeys((*TOKENS, _COST), 0)},
+        )  # fmt: skip
+        for name, count in zip((*TOKENS, _COST), used.get(seq, ()), strict=False):
+            row[name] += count or 0
         row["starts"] += 1
         row["outcomes"][outcome or ("answered" if reported else "open" if is_awaited else "superseded")] += 1
         row["seconds"] += moments.seconds(started, ended or reported or (now if is_awaited else None)) or 0
-    each = [{**row, "outcomes": dict(sorted(row["outcomes"].items()))} for row in found.values()]
-    whole = {name: sum(row[name] for row in each) for name in ("starts", "seconds")}
-    return {**whole, "by_role_and_group": each}
+    whole = {name: sum(row[name] for row in found.values()) for name in ("starts", "seconds", *TOKENS, _COST)}
+    each = [_priced({**row, "outcomes": dict(sorted(row["outcomes"].items()))}) for row in found.values()]
+    return {**_priced(whole), "by_role_and_group": each}
+
+
+def _priced(row: Answer) -> Answer:
+    return {**{name: value for name, value in row.items() if name != _COST}, "cost_usd": _usd(row[_COST])}
+
+
+def _usd(microusd: int) -> str:
+    return f"{microusd // 1_000_000}.{microusd % 1_000_000:06d}"
 
 
 def _used(found: Sequence[float]) -> Answer:
     runs, milliseconds, tokens_in, tokens_out, cost = map(int, found)
     return {
         "runs": runs, "seconds": milliseconds // 1000, "input_tokens": tokens_in, "output_tokens": tokens_out,
-        "cost_usd": f"{cost // 1_000_000}.{cost % 1_000_000:06d}",
+        "cost_usd": _usd(cost),
     }  # fmt: skip
 
 
@@ -218,6 +234,7 @@ def _questions(rows: Any, now: str) -> Answer:
     return found
 
 
+_COST = "cost_microusd"
 TOKENS = ("input_tokens", "output_tokens")
 """What a report may say under `usage` in its details."""
 MOST_TOKENS = 2**53

@@ -1,6 +1,8 @@
-"""A main agent without hooks: it takes open turns, starts their agents itself, and reports for those turns alone.
+"""A main agent over MCP: it takes open turns, starts their agents itself, and reports for those turns alone.
 
-Its client is the process of its server: whatever that process has started is lost when it is gone.
+Its client is the process of its server: whatever that process has started is lost when it is gone. A client that runs
+the server and has hooks too is one main agent with two ways to act: its hooks let it start the agent of a turn that it
+took here, and take the turn over from then on.
 """
 
 from __future__ import annotations
@@ -14,15 +16,14 @@ from orchestrator.app.kernel.requests import GROUP, REPORT_PART, REQUEST, STEP, 
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import open_work
 from orchestrator.app.verdict import gates
-from orchestrator.core import handoff
+from orchestrator.core import handoff, masking, sha256
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError
-from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
-VIA = "mcp"
-"""How the starts of a server are told from those of hooks and the driver."""
+_SAID = """SELECT 1 FROM agent_reports WHERE session_id = :session AND seq > :start AND turn = :turn AND role = :role
+    AND raw_hash = :hash LIMIT 1"""
 _IN_MESSAGE = ("status", "summary", "details", "metadata", "acknowledge")
 """What a message says itself."""
 
@@ -70,8 +71,8 @@ def take(
         with contextlib.suppress(Refused):
             starts.end(context, there, outcome=starts.LOST, reason="the process that had taken its turn is gone")
     asked = starts.ReserveStart(
-        session_id=session_id, group_id=group_id, turn=number, via=VIA, client=director.client, owner=director.owner,
-        call_id=call_id,
+        session_id=session_id, group_id=group_id, turn=number, via=starts.MCP, client=director.client,
+        owner=director.owner, call_id=call_id,
     )
     start = operations.ask(context, asked)["start"]
     told = handoffs.handoff(context, session_id=session_id, group_id=group_id, turn=number)
@@ -84,25 +85,31 @@ def _open_turn(context: Context, session_id: str, group_id: str | None) -> int:
     return (row and row.turn) or 0
 
 
-def started(context: Context, director: Director, words: str, place: Place, *, also_over: bool = False) -> Row:
-    """The start of this director that a call is about.
+def started(
+    context: Context, director: Director, words: str, place: Place, *, also_over: bool = False,
+    message: str | None = None,
+) -> Row:
+    """The start that a call is about: one of this director, or of the hooks of the client that runs its server.
 
     Args:
         words: the operation that is called, with which a refusal is recorded.
         place: what the call says.
         also_over: take one whose turn is over where none is open; the operation itself then knows a report that was
             sent before.
+        message: an agent's last message. If a hook has taken it as the report of a turn, it is about that turn.
 
     Raises:
         Refused: UNKNOWN_SESSION, NOT_PERMITTED (it has no such turn under way; on record). UsageError: USAGE, there
             are several.
     """
     context.require_session(place.session_id)
-    rows = queries.rows(
-        context.reader, queries.STARTS_OF_CLIENT, client=director.client, session=place.session_id
-    )
-    own = [each for each in (starts.shape(context, row) for row in rows) if _fits(each, place)]
+    found = starts.of_client(context, place.session_id, client=director.client, owner=director.owner, via=starts.MCP)
+    own = [each for each in found if _fits(each, place)]
     open_ = [each for each in own if last_messages.is_open(context, each)]
+    if message is not None and not any(each["via"] == starts.MCP for each in open_):
+        taken = [each for each in own if each not in open_ and _has_said(context, each, message)]
+        if taken:
+            return taken[-1]
     if len(open_) > 1:
         which = ", ".join(f"turn {each['turn']} of {each['role']} on {each['group_id']}" for each in open_)
         raise UsageError("USAGE", f"Several turns are under way here: {which}.", "Name group_id and turn")
@@ -117,6 +124,13 @@ def started(context: Context, director: Director, words: str, place: Place, *, a
     given = {"session_id": place.session_id, "group_id": place.group_id, "current_agent": place.role}
     unread.record(context, words, {name: value for name, value in given.items() if value is not None}, problem)
     raise problem
+
+
+def _has_said(context: Context, start: Row, message: str) -> bool:
+    """Whether a message is on record as the report of a start's turn."""
+    said = sha256.new(masking.mask_keys_value(message, context.secrets).encode()).hexdigest()
+    given = {"session": start["session_id"], "turn": start["turn"], "start": start["seq"], "role": start["role"]}
+    return context.reader.one(_SAID, **given, hash=said) is not None
 
 
 def _fits(start: Row, place: Place) -> bool:

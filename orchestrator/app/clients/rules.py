@@ -6,11 +6,13 @@ report out of the agent's last message with that turn, and tells the main agent 
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from typing import Any
 
 from orchestrator.app import starts
+from orchestrator.app.clients import transcripts
 from orchestrator.app.clients.events import NOTHING, Event, Reply
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
@@ -34,13 +36,13 @@ BESIDE = 1000
 """Characters of what the caller wrote beside a hand-off that its agent is shown."""
 
 _FIRST_LINE = r"\[orchestrator (\S+) (\S+) turn (\d{1,15}) (\S+) (\S+)\]"
-_FIRST_BYTES = 64 * 1024
 _TASK_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
 _TASKS = "SELECT id, status FROM tasks WHERE session_id = :session ORDER BY created_seq"
 _LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
 _REPORTS = r'(?i)\bstatus\b\W{1,5}\w'
 _CLEARED = "clear"
 _GONE = "the process of the client is gone"
+_STARTED_HERE = "its client starts the agent itself"
 _SHORT = 500
 """Characters of a message that may be the client's own word about a usage limit; an agent's report is longer."""
 _DECIDED = """SELECT seq, group_id, current_agent, response_status, next_agent, action FROM router_decisions
@@ -72,21 +74,57 @@ def before_start(context: Context, session_id: str, event: Event, *, strict: boo
         return Reply(deny=f"Only the main agent may start roles; a subagent tried to start {role}.")
     free_lost(context, session_id)
     standing = status.status(context, session_id=session_id, brief=True)
-    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    taken = _taken_by_server(context, session_id, event, standing)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn) or _place(turn) in taken]
     chosen = _asked_before(context, session_id, event, standing) or _chosen(event, session_id, role, free)
     if chosen is None:
         return Reply(deny=_denial(role, standing, free))
+    if _place(chosen) in taken:
+        # Two calls of one message are answered at once: whoever is slower is refused below.
+        with contextlib.suppress(Refused):
+            starts.end(context, taken[_place(chosen)], outcome=starts.FREED, reason=_STARTED_HERE)
     try:
         operations.ask(
             context,
             starts.ReserveStart(
-                session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via="hook",
+                session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via=starts.HOOK,
                 client=event.client, owner=event.owner, call_id=event.call_id,
             ),
         )
     except Refused as problem:
         return Reply(deny=f"{problem.message} {_due(standing, free)}")
     return Reply(call=_call(context, session_id, event, chosen))
+
+
+def _taken_by_server(
+    context: Context, session_id: str, event: Event, standing: Answer
+) -> dict[tuple[str | None, int], Row]:
+    """The turns that this client's main agent has taken over MCP and whose agent is not known yet."""
+    found = {}
+    for turn in standing["spawns"]:
+        if turn.get("start", {}).get("via") != starts.MCP:
+            continue
+        row = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
+        if row is not None and row["state"] == starts.RESERVED and _is_own(context, row, event):
+            found[_place(turn)] = row
+    return found
+
+
+def _place(turn: Answer) -> tuple[str | None, int]:
+    return turn["group_id"], turn["turn"]
+
+
+def _is_own(context: Context, start: Row, event: Event) -> bool:
+    """Whether a start was made by the client of an event, through its hooks or through a server that it runs."""
+    if start["client"] == event.client:
+        return True
+    if start["via"] != starts.MCP or start["owner"] is None or event.owner is None:
+        return False
+    return context.is_below(start["owner"], event.owner)
+
+
+def _of_client(context: Context, session_id: str, event: Event) -> list[Row]:
+    return starts.of_client(context, session_id, client=event.client, owner=event.owner, via=starts.HOOK)
 
 
 def before_building(context: Context, session_id: str, event: Event) -> Reply:
@@ -118,8 +156,7 @@ def _asked_before(context: Context, session_id: str, event: Event, standing: Ans
     start = of_call(context, session_id, event)
     if start is None:
         return None
-    key = (start["group_id"], start["turn"])
-    return next((turn for turn in standing["spawns"] if (turn["group_id"], turn["turn"]) == key), None)
+    return next((turn for turn in standing["spawns"] if _place(turn) == _place(start)), None)
 
 
 def _chosen(event: Event, session_id: str, role: str, free: list[Answer]) -> Answer | None:
@@ -198,7 +235,7 @@ def free_lost(context: Context, session_id: str) -> None:
             continue
         row = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
         if row is not None:
-            starts.end(context, row, outcome=starts.LOST, reason=_GONE)
+            _end(context, row, starts.LOST, _GONE)
 
 
 def _standing(context: Context, session_id: str) -> tuple[Answer, list[Answer]]:
@@ -240,7 +277,7 @@ def notified(context: Context, session_id: str, event: Event) -> None:
         return
     start = of_call(context, session_id, event._replace(call_id=call[1]))
     if start is not None and last_messages.is_open(context, start):
-        starts.end(context, start, outcome=starts.FAILED, reason=f"the client says that its agent was {found[1]}")
+        _end(context, start, starts.FAILED, f"the client says that its agent was {found[1]}")
 
 
 def after_start(context: Context, session_id: str, event: Event) -> Reply:
@@ -249,6 +286,17 @@ def after_start(context: Context, session_id: str, event: Event) -> Reply:
     if start is not None and event.started is not None and start["bound_seq"] is None:
         starts.bind(context, start, worker=event.started, trace=event.trace)
     return NOTHING
+
+
+def _end(
+    context: Context, start: Row, outcome: str, reason: str, *, trace: str | None = None, due_at: str | None = None
+) -> None:
+    """End a start with what its agent has used, as far as the client's file of it says."""
+    context.used = transcripts.usage(trace or start["trace"])
+    try:
+        starts.end(context, start, outcome=outcome, reason=reason, due_at=due_at)
+    finally:
+        context.used = None
 
 
 def of_call(context: Context, session_id: str, event: Event) -> Row | None:
@@ -263,24 +311,16 @@ def of_worker(context: Context, session_id: str, event: Event) -> Row | None:
     row = queries.row(context.reader, queries.START_OF_WORKER, client=event.client, worker=event.worker or "")
     if row is not None:
         return starts.shape(context, row) if row["session_id"] == session_id and row["ended_seq"] is None else None
-    place = _first_line(event.trace)
+    place = transcripts.place(event.trace)
     if place is None or place[0] != session_id:
         return None
     start = starts.of_turn(context, session_id, place[1], place[2])
-    if start is None or start["client"] != event.client or start["bound_seq"] is not None:
+    if start is None or not _is_own(context, start, event):
         return None
+    if start["bound_seq"] is not None:
+        return start if start["worker"] == event.worker else None
     bound: Row = starts.bind(context, start, worker=str(event.worker), trace=event.trace)["start"]
     return bound
-
-
-def _first_line(trace: str | None) -> tuple[str, str | None, int] | None:
-    """The session, group and turn that a transcript begins with; None where it cannot be read or says none."""
-    try:
-        with open(trace or "", encoding="utf-8", errors="replace") as file:
-            found = re.search(_FIRST_LINE, file.read(_FIRST_BYTES))
-    except OSError:
-        return None
-    return (found[1], None if found[2] == "-" else found[2], int(found[3])) if found else None
 
 
 # Answers
@@ -294,14 +334,14 @@ def after_agent(context: Context, session_id: str, event: Event) -> Reply:
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
     if is_limit(event.message) and not re.search(_REPORTS, event.message):
-        _limited(context, start, event.message)
+        _limited(context, start, event.message, event.trace)
         return NOTHING
     try:
         last_messages.report(context, start, event.message, _gated(context, start, event))
     except OrchestratorError as problem:
         if problem.code == gates.CODE:
             return Reply(block=last_messages.form(context, start, problem))
-        return _turned_down(context, start, problem) if problem.code in last_messages.FAULTS else NOTHING
+        return _turned_down(context, start, event, problem) if problem.code in last_messages.FAULTS else NOTHING
     return NOTHING
 
 
@@ -312,15 +352,17 @@ def _gated(context: Context, start: Row, event: Event) -> last_messages.Prove:
 
     def prove(effect: str, status: str) -> last_messages.Proven:
         try:
-            return gate(effect, status)
+            seen = gate(effect, status)
         finally:
             if event.until is not None:
                 context.deadline_s = min(context.deadline_s, event.until + ROUTES_S - time.monotonic())
+        context.used = transcripts.usage(event.trace or start["trace"])
+        return seen
 
     return prove
 
 
-def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Reply:
+def _turned_down(context: Context, start: Row, event: Event, problem: OrchestratorError) -> Reply:
     """Send the agent back with what is wrong; after the third time replace it, then ask a person."""
     session, group = start["session_id"], start["group_id"]
     if not last_messages.is_open(context, start):
@@ -330,7 +372,7 @@ def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Re
         return Reply(block=last_messages.form(context, start, problem))
     (done,) = context.reader.one(_REDISPATCHES, session=session, group=group) or (0,)
     reason = f"no report after {SENT_BACK + 1} messages: {problem.message}"
-    starts.end(context, start, outcome=starts.FAILED, reason=reason)
+    _end(context, start, starts.FAILED, reason, trace=event.trace)
     last_messages.replace(context, start, reason=reason, replaced=int(str(done)))
     return NOTHING
 
@@ -349,18 +391,20 @@ def failed(context: Context, session_id: str, event: Event) -> Reply:
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
     if is_limit(event.reason):
-        _limited(context, start, f"{event.reason}: {event.message}" if event.message else event.reason)
+        said = f"{event.reason}: {event.message}" if event.message else event.reason
+        _limited(context, start, said, event.trace)
     else:
-        starts.end(context, start, outcome=starts.FAILED, reason=names.said(event.reason)[:500] or "the agent failed")
+        said = names.said(event.reason)[:500] or "the agent failed"
+        _end(context, start, starts.FAILED, said, trace=event.trace)
     return NOTHING
 
 
-def _limited(context: Context, start: Row, said: str) -> None:
+def _limited(context: Context, start: Row, said: str, trace: str | None) -> None:
     """End a start that has reached a usage limit; its turn is due again after the reset."""
     from orchestrator.app.reports import limits
 
     _, due_at = limits.due(context, start, said)
-    starts.end(context, start, outcome=starts.LIMITED, reason=names.said(said)[:500], due_at=due_at)
+    _end(context, start, starts.LIMITED, names.said(said)[:500], trace=trace, due_at=due_at)
 
 
 def is_limit(text: str) -> bool:
@@ -400,10 +444,9 @@ def beginning(context: Context, session_id: str) -> str:
 
 def may_stop(context: Context, session_id: str, event: Event) -> Reply:
     """Whether the main agent may stop: not while something is due that is not under way."""
-    for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
-        shaped = starts.shape(context, row)
-        if row["bound_seq"] is None and not event.background and last_messages.is_open(context, shaped):
-            starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent started")
+    for start in _of_client(context, session_id, event):
+        if start["bound_seq"] is None and not event.background and last_messages.is_open(context, start):
+            starts.end(context, start, outcome=starts.FREED, reason="the client stopped before an agent started")
     standing, free = _standing(context, session_id)
     if standing["session"]["status"] != "active":
         return NOTHING
@@ -415,10 +458,9 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
 
 def client_ended(context: Context, session_id: str, event: Event) -> Reply:
     """End what the client had under way; where it only forgot its conversation, its next one directs the session."""
-    for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
-        shaped = starts.shape(context, row)
-        if last_messages.is_open(context, shaped):
-            starts.end(context, shaped, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
+    for start in _of_client(context, session_id, event):
+        if last_messages.is_open(context, start):
+            _end(context, start, starts.LOST, f"the client ended: {event.reason or 'unknown'}")
     if event.reason == _CLEARED:
         operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     return NOTHING

@@ -155,12 +155,12 @@ class Driver:
         self._alone: set[Key] = set()
         self._limits: dict[str, tuple[float, int]] = {}
         self._waited_for: set[str] = set()
-        self._most = dollars(request.max_cost)
+        self._most, self._is_spent = dollars(request.max_cost), False
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
         self._steps = self._rounds = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
         self._fault: BaseException | None = None
-        self._waits = False
+        self._waits = self._one_at_a_time = False
 
     def run(self) -> Answer:
         """Go round by round until nothing is left to do here.
@@ -221,6 +221,7 @@ class Driver:
 
     def _note(self, news: Answer) -> None:
         """Keep until when an executor has to wait."""
+        self._one_at_a_time |= news.pop("one_at_a_time", False)
         member = self._crew.of(news["start"]["role"]).name
         if news["event"] == "limited":
             times = self._limits.get(member, (0.0, 0))[1] + 1
@@ -228,6 +229,8 @@ class Driver:
             self._waited_for.add(news["due_at"])
         elif news["event"] == "reported":
             self._limits.pop(member, None)
+        elif news["event"] == "freed":
+            self._is_spent |= news["reason"] == turn.SPENT
 
     def _note_limits(self, free: list[Answer]) -> None:
         """Wait as well for the limits that an earlier driver, or another client, had reached."""
@@ -282,6 +285,8 @@ class Driver:
             return BUDGET
         if self._until is not None and time.monotonic() >= self._until:
             return BUDGET
+        if self._is_spent:
+            return BUDGET
         if self._most is not None and turn_reader.cost(self._context.connection, self._session) >= self._most:
             return BUDGET
         return WORK_REMAINS if self._request.once and self._rounds else None
@@ -293,8 +298,10 @@ class Driver:
         return max(0, room if left is None else min(room, left - self._steps))
 
     def _parallel(self) -> int:
-        """How many turns run at once: those that share a folder run one after another."""
-        if self._isolation == trees.NONE:
+        """How many turns run at once: those that share a folder run one after another, and so do all where a change in
+        the user's checkout could have been made by several.
+        """
+        if self._isolation == trees.NONE or self._one_at_a_time:
             return 1
         session = self._context.require_session(self._session)
         workflow = self._context.version(session.workflow_version_id).workflow
@@ -407,7 +414,7 @@ class Driver:
             member, self._root, self._isolation == trees.WORKTREE, self._request.turn_timeout * 60_000,
             cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
             tell=functools.partial(self._post, start), limited=self._limits.get(member.name, (0.0, 0))[1],
-            conversation=conversation, cost_before=cost,
+            conversation=conversation, cost_before=cost, most=self._most,
         )  # fmt: skip
         thread = threading.Thread(target=self._work, args=(start, place), name=f"turn-{start['turn']}")
         self._busy[_key(spawn)] = thread
@@ -451,7 +458,7 @@ def _key(spawn: Answer) -> Key:
 
 def _why(outcome: str) -> str:
     return {
-        PERSON: "waiting for a person", BUDGET: "the budget is used up", WORK_REMAINS: "one round done",
+        PERSON: "waiting for a person", BUDGET: turn.SPENT, WORK_REMAINS: "one round done",
         STOPPED: "it was stopped", LIMITED: "a usage limit is reached",
         STALLED: "nobody to start and nothing open",
     }[outcome]  # fmt: skip

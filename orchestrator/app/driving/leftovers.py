@@ -24,6 +24,7 @@ from orchestrator.store.queries import Row
 
 LISTED = 200
 """Files that the record of what was left names."""
+_COMMIT = "SELECT json_extract(input, '$.commit') FROM audit_events WHERE session_id = :session AND seq = :seq"
 REASON = "the process that started its agent is gone"
 
 
@@ -53,22 +54,39 @@ def take_over(context: Context, session_id: str, turns: list[Answer], root: str,
 def _keep_left(context: Context, start: Row, root: str, tell: Tell) -> None:
     """Keep what an agent that was ended in the middle has left in its tree, before another one begins there.
 
-    It is on record as a patch, and then committed or undone as after any turn; a merge under way is left to the next.
+    It is on record as a patch, and then committed or undone as after any turn; a merge of a builder that is under way
+    is left to the next.
     """
     with trees.alone(root, start["session_id"]):
-        tree = trees.left_by(root, start)
+        found = context.reader.one(_COMMIT, session=start["session_id"], seq=start["bound_seq"])
+        tree = trees.left_by(root, start, str(found[0]) if found and found[0] else None)
         if tree is not None:
             _keep(context, start, tree, tell)
 
 
 def _keep(context: Context, start: Row, tree: trees.Tree, tell: Tell) -> None:
+    commits = trees.commits(tree)
     files = repository.changed(tree.path)
-    content = {"folder": tree.path, "commit": tree.begun, "files": files[:LISTED], "count": len(files)}
-    outcome = f"{len(files)} {'file' if len(files) == 1 else 'files'}"
-    tree_evidence.record(context, start, tree_evidence.LEFT, outcome, content, repository.patch(tree.path))
-    tell("warning", reason=f"{start['role']} was ended in the middle; kept as evidence: {', '.join(files[:20])}")
-    if not tree.merges:
+    if not commits:
+        files = sorted({*files, *repository.changed_since(tree.path, tree.begun)})
+    if files:
+        patch = repository.patch(tree.path, "HEAD" if commits else tree.begun)
+        content = {
+            "folder": tree.path, "commit": tree.begun, "files": files[:LISTED], "count": len(files),
+            "left_out": patch.left_out[:LISTED], "left_out_count": len(patch.left_out), "cut": patch.is_cut,
+        }  # fmt: skip
+        outcome = f"{len(files)} {'file' if len(files) == 1 else 'files'}"
+        tree_evidence.record(context, start, tree_evidence.LEFT, outcome, content, patch.data)
+        tell("warning", reason=f"{start['role']} was ended in the middle; {_said(files, patch)}")
+    if not (commits and tree.merges):
         trees.finish(tree, tell)
+
+
+def _said(files: list[str], patch: repository.Patch) -> str:
+    kept = ", ".join([each for each in files if each not in patch.left_out][:20]) or "none"
+    left_out = f"; left out as too large or no text: {', '.join(patch.left_out[:20])}" if patch.left_out else ""
+    cut = f"; cut after {repository.PATCH_LIMIT} bytes" if patch.is_cut else ""
+    return f"kept as evidence: {kept}{left_out}{cut}"
 
 
 def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell) -> None:

@@ -48,7 +48,8 @@ class Drive(
     land: bool = flag("After ACCEPT, fast-forward the checked-out branch to the work if its tree is clean.")
     clean: bool = flag("Only remove the session's merged worktrees and branches. Start nothing.")
     max_cost: str | None = option(
-        "Start no new turn once the session has cost this much, in dollars.", default=None, metavar="USD"
+        "Start no new turn once the session has cost this much, in dollars; Claude Code is told what is left.",
+        default=None, metavar="USD",
     )
     once: bool = flag("One round only: start what is open now, wait for it, and exit.")
     check: bool = flag("Only check the environment: programs, login, folder, disk. Start nothing.")

@@ -112,17 +112,31 @@ def alone(root: str, session: str) -> contextlib.AbstractContextManager[None]:
     return repository.alone(folder) if os.path.isdir(folder) else contextlib.nullcontext()
 
 
-def left_by(root: str, start: Row) -> Tree | None:
-    """The tree of a start whose agent was killed in it, where it has left anything there that is not committed."""
+def left_by(root: str, start: Row, begun: str | None) -> Tree | None:
+    """The tree of a start whose agent was killed in it, where it has left anything there.
+
+    Args:
+        begun: what was checked out when the agent began, where that is known.
+    """
     session, group = start["session_id"], start["group_id"]
     path = os.path.join(root, refs.folder(session, group))
-    if not os.path.lexists(os.path.join(path, ".git")) or not repository.changed(path):
+    if not os.path.lexists(os.path.join(path, ".git")):
         return None
-    begun = repository.tip(path)
-    return Tree(
-        root, session, group, start["role"], start["turn"], path, refs.branch(session, group), begun,
-        merges=repository.is_merging(path),
-    )  # fmt: skip
+    tip, branch = repository.tip(path), refs.branch(session, group)
+    if begun is None or repository.commit_of(path, begun) is None or (
+        # Into the branch of the session other drivers may have merged meanwhile.
+        group is None and repository.has_merges(path, begun)
+    ):
+        begun = tip
+    if tip == begun and repository.branch_of(path) == branch and not repository.changed(path):
+        return None
+    merges = repository.is_merging(path)
+    return Tree(root, session, group, start["role"], start["turn"], path, branch, begun, merges)
+
+
+def commits(tree: Tree) -> bool:
+    """Whether what its agent changes in a tree is committed; else it is undone."""
+    return tree.role in COMMITS and tree.group is not None
 
 
 def finish(tree: Tree, tell: Tell, *, settings_changed: bool = True) -> None:
@@ -135,7 +149,7 @@ def finish(tree: Tree, tell: Tell, *, settings_changed: bool = True) -> None:
         EnvironmentProblem: GIT_FAILED, such as by a hook of the repository. Refused: MERGE_UNPROVEN, the agent has left
             its branch for one that does not hold it.
     """
-    if tree.role in COMMITS and tree.group is not None:
+    if commits(tree):
         if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
             return
         # A merge brings in what the integration branch has.
@@ -148,8 +162,9 @@ def finish(tree: Tree, tell: Tell, *, settings_changed: bool = True) -> None:
         return
     left = repository.changed(tree.path)
     if left or repository.branch_of(tree.path) != tree.branch or repository.tip(tree.path) != tree.begun:
+        named = sorted({*left, *repository.changed_since(tree.path, tree.begun)})
         repository.undo(tree.path, tree.branch, tree.begun)
-        names = ", ".join(left[:20]) or "commits"
+        names = ", ".join(named[:20]) or "commits"
         tell("warning", reason=f"{tree.role} may not write here; reverted: {names}")
 
 

@@ -26,6 +26,7 @@ from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.runner import process
+from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row
 
 STARTED_BY = "ORCHESTRATOR_START"
@@ -35,6 +36,9 @@ _SURROUNDINGS = frozenset((
     "MODEL_MISSING",
 ))  # fmt: skip
 """Failures that no further agent can do anything about."""
+_BUDGET = "BUDGET_EXHAUSTED"
+SPENT = "the budget is used up"
+"""Why a turn is free again that was broken off because of `--max-cost`."""
 _GO_ON = "The usage limit has been reset. Continue your turn where you left off, and end it with a report as before."
 _FAILED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session
     AND group_id = :place AND outcome = 'failed' AND via = 'drive' AND seq > max(:answered, coalesce((
@@ -48,7 +52,8 @@ class Place(NamedTuple):
     clock.
     cancelled: asked again and again; once true the executor is ended. tell: takes what happens, as events.
     limited: how often its executor has reached a usage limit without an answer since. conversation: one that such a
-    limit broke off, and that goes on. cost_before: what that had cost.
+    limit broke off, and that goes on. cost_before: what that had cost. most: what the session may cost, in millionths
+    of a dollar.
     """
 
     member: Member
@@ -60,6 +65,7 @@ class Place(NamedTuple):
     limited: int = 0
     conversation: str | None = None
     cost_before: int = 0
+    most: int | None = None
 
 
 def play(context: Context, start: Row, place: Place) -> None:
@@ -158,9 +164,16 @@ def _run(
 ) -> TurnResult:
     def begun(run: str, raw: str) -> None:
         if not bound:
-            starts.bind(context, start, worker=run, trace=raw)
+            starts.bind(context, start, worker=run, trace=raw, commit=tree.begun if tree else None)
 
+    if place.most is not None:
+        # What is gone on with after the budget is used up ends at its first call.
+        left = max(1, place.most - turn_reader.cost(context.connection, order.session_id))
+        order = order._replace(budget=left)
     result = driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
+    if result.reached:
+        said = f"{'; '.join(result.reached[:20])}; from now on one agent runs at a time"
+        place.tell("warning", run=result.run, reason=said, one_at_a_time=True)
     if tree is not None:
         changed = any(each.path == project_settings.FILE for each in result.changes)
         # A run that failed before its end has seen nothing.
@@ -177,7 +190,8 @@ def _reported(
 
     returns, asks = result.conversation is not None, sent.may_ask(result)
     prove = _measured(
-        context, start, tree, place.tell, may_return=returns, asks=asks, cancelled=place.cancelled
+        context, start, tree, place.tell, may_return=returns, asks=asks, cancelled=place.cancelled,
+        reached=result.reached,
     )
     try:
         decision = last_messages.report(context, start, _last_report(result, start["role"]), prove)
@@ -191,13 +205,14 @@ def _reported(
 
 def _measured(
     context: Context, start: Row, tree: trees.Tree | None, tell: Tell, *, may_return: bool, asks: bool = False,
-    cancelled: Callable[[], bool] | None = None,
+    cancelled: Callable[[], bool] | None = None, reached: tuple[str, ...] = (),
 ) -> last_messages.Prove:
     """What compares a reported status with what was seen.
 
     Args:
         may_return: whether a failing gate sends the agent back; else the report carries the failure.
         asks: whether the agent is asked why nothing has changed; else the report is taken as it is.
+        reached: what changed outside of its tree that it may have done.
     """
     folder = tree.path if tree else gates.where(context, start)
     gate = last_messages.gated(context, start, folder, may_return=may_return, cancelled=cancelled)
@@ -208,6 +223,8 @@ def _measured(
         # An agent may have named another commit, or none: the one that was seen counts.
         commit = {"commit": measured["commit"]} if measured is not None and effect == trees.MERGED else {}
         seen = {**(gated.measured or {}), **(measured or {})}
+        if reached:
+            seen["differences"] = [*reached]
         return last_messages.Proven({**gated.details, **commit}, seen or None)
 
     return prove
@@ -272,6 +289,10 @@ def _ended(
     if problem is None and kind in _SURROUNDINGS:
         starts.end(context, start, outcome=starts.FREED, reason=reason)
         raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, suggest("drive", check=True), run=result.run)
+    if kind == _BUDGET:
+        starts.end(context, start, outcome=starts.FREED, reason=reason)
+        place.tell("freed", run=result.run, reason=SPENT)
+        return
     if place.cancelled():
         starts.end(context, start, outcome=starts.FREED, reason="the driver was asked to cancel it")
         place.tell("freed", run=result.run, reason="cancelled")

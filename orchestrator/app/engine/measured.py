@@ -9,11 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.app.kernel.context import Work
-from orchestrator.core import sha256
+from orchestrator.core import sha256, strictjson
 from orchestrator.core.routing.facts import PROVEN_SINCE
 
 GATES, MERGE = "gates", "merge"
 """The parts of what was measured that become evidence, of the kinds `gate` and `merge`."""
+
+
+USAGE = "usage"
+"""The kind of the evidence of what an agent has used that hooks saw; its subject is the step of the start."""
 
 
 def rows(work: Work, group_id: str | None) -> list[dict[str, Any]]:
@@ -39,6 +43,20 @@ def keep(work: Work, group_id: str | None) -> None:
     """Write the rows of evidence."""
     for row in rows(work, group_id):
         work.step.insert("evidence", **row)
+
+
+def keep_usage(work: Work, group_id: str | None, start: int | None) -> None:
+    """Write what the agent of a start has used.
+
+    Args:
+        start: the step of the start.
+    """
+    used = work.call.circumstances.used
+    if used is None or start is None:
+        return
+    outcome = f"{used.get('input_tokens', 0)} tokens in, {used.get('output_tokens', 0)} out"
+    content = strictjson.canonical(dict(used))
+    work.step.insert("evidence", **_row(group_id, USAGE, str(start), outcome, content, len(content)))
 
 
 def _row(group_id: str | None, kind: str, subject: str, outcome: str, content: str, size: int) -> dict[str, Any]:

@@ -103,10 +103,12 @@ def insert_report(work: Work, case: Case, agent: str, effect: str) -> None:
             subject=f"{work.step.chain}:R{work.seq}", outcome=f"{each['bytes']} bytes in {each['path']}",
             hash=each["sha256"], size=each["bytes"], path=each["path"],
         )
-    if work.call.circumstances.measured is not None:
+    seen = work.call.circumstances
+    if seen.measured is not None or seen.used is not None:
         from orchestrator.app.engine import measured
 
         measured.keep(work, case.group.id if case.group else None)
+        measured.keep_usage(work, case.group.id if case.group else None, seen.start_of)
 
 
 def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any]:

@@ -86,6 +86,8 @@ class Context:
     """Refuses the act of another role than that for which the process acts."""
     is_gone: Callable[[str], bool]
     """Whether a process is known to have ended, by its name as `runner.owners` gives it."""
+    is_below: Callable[[str, str], bool]
+    """Whether a living process was started by another living one, directly or not, by their names."""
     finish_tasks: Callable[[Work, list[str], str], Mapping[str, Refused]]
     """Finishes the tasks that a report names; what was refused, by the task's id."""
     as_of: Callable[..., Answer]
@@ -133,6 +135,8 @@ class Context:
         """The step of the start that the next reports are given for, by whoever made it; None: by hand."""
         self.measured: Mapping[str, Any] | None = None
         """What was seen of that which the next report claims; no caller through a door can say it."""
+        self.used: Mapping[str, int] | None = None
+        """What the agent has used whose report or end comes next, as its client counts it."""
         self.client: str | None = None
         """The client's own session in which this process was called; None: in none."""
         self.proof: Mapping[str, Any] | None = None
@@ -215,6 +219,7 @@ class Circumstances(NamedTuple):
         elsewhere: what it found in other sessions, which a replay of its own session does not hold.
         attached: which parts of a report lie in files, each with its hash.
         measured: what was seen of that which a report claims, by whoever ran its agent.
+        used: the tokens that the agent has used whose start is answered or ended, and their cost.
     """
 
     found: Mapping[str, Any] | None = None
@@ -227,6 +232,7 @@ class Circumstances(NamedTuple):
     elsewhere: Mapping[str, Any] | None = None
     attached: Sequence[Mapping[str, Any]] | None = None
     measured: Mapping[str, Any] | None = None
+    used: Mapping[str, int] | None = None
 
 
 _NONE = Circumstances()
@@ -430,7 +436,7 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
 def _placed(context: Context, call: Call) -> Call:
     """The call with what its context says of who calls."""
     said: dict[str, Any] = {"via": context.via, "start_of": context.start, "acts_for": context.acts_for}
-    said["measured"] = context.measured
+    said["measured"], said["used"] = context.measured, context.used
     if context.credential is not None:
         said["person"] = context.found_proof(context, context.credential)
     said = {name: value for name, value in said.items() if value is not None}

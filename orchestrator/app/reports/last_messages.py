@@ -70,7 +70,7 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
     try:
         return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found, **more)
     finally:
-        context.start = context.measured = None
+        context.start = context.measured = context.used = None
 
 
 def _extracted(context: Context, start: Row, message: str, given: Answer) -> Answer:

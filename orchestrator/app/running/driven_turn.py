@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from orchestrator import worktrees
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import (
@@ -40,6 +39,7 @@ from orchestrator.runner import (
     owners,
     port,
     process,
+    repository,
     reserve,
     snapshot,
     task_logs,
@@ -70,7 +70,7 @@ class TurnOrder(NamedTuple):
     patience_s: seconds that it waits to be started. compress: whether the executor's output is kept compressed.
     conversation: what it goes on with, as an earlier result named it. variables: of the executor's environment.
     commands: command lines that the agent may run without being asked. cost_before: what the conversation had cost, in
-    millionths of a dollar, before it is gone on with.
+    millionths of a dollar, before it is gone on with. budget: what the run may cost, in the same.
     """
 
     session_id: str
@@ -90,6 +90,7 @@ class TurnOrder(NamedTuple):
     variables: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
     cost_before: int = 0
+    budget: int | None = None
 
 
 class TurnResult(NamedTuple):
@@ -99,7 +100,8 @@ class TurnResult(NamedTuple):
     answer: the agent's text, keys masked. denied_tools: what it was not allowed to use.
     changes: what became of files in its folder. usage: what the executor counted. raw: where its whole output lies,
     as the evidence names it; None where it was never called. conversation: by which it can be gone on with.
-    error, answers, resets_at, cost: as `port.ExecutorResult` has them.
+    error, answers, resets_at, cost: as `port.ExecutorResult` has them. reached: what changed outside of its tree while
+    several were at work that could have done it, in words.
     """
 
     run: str
@@ -116,15 +118,19 @@ class TurnResult(NamedTuple):
     answers: tuple[str, ...] = ()
     resets_at: int | None = None
     cost: int | None = None
+    reached: tuple[str, ...] = ()
 
 
 class _Seen(NamedTuple):
-    """What was seen: the result, the files that changed, all files that were looked for, and what may not change."""
+    """What was seen: the result, the files that changed, all files that were looked for, what may not change, and what
+    changed outside that another agent may have done as well.
+    """
 
     result: port.ExecutorResult
     changes: Sequence[Change]
     files: Sequence[dict[str, Any]]
     tampered: tuple[str, ...]
+    reached: tuple[str, ...] = ()
 
 
 def run_turn(
@@ -217,7 +223,7 @@ def _watched(
         project=run.folder, model=run.model, limits=order.limits, raw=raw, secrets=tuple(context.secrets),
         tag=lost.tag(owners.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE, role=run.role,
         group=run.group_id, conversation=order.conversation, variables=order.variables,
-        commands=order.commands,
+        commands=order.commands, budget=order.budget,
     )  # fmt: skip
     if begun is not None:
         begun(run.id, str(raw))
@@ -233,8 +239,12 @@ def _watched(
     tampered = guarded.differences(guard, after, guarded.SHARED, 0.0, (), working, run.id)
     kinds = {snapshot.told(each.path): each.kind for each in changes}
     files = [{**each._asdict(), "change": kinds.get(each.path)} for each in found.files]
-    tampered = (*tampered, *_settings_changed(run, changes), *beside.changed(), *place.tampered())
-    return _Seen(result, changes, files, tampered)
+    outside = tuple(beside.changed())
+    others = beside.others(context, working) if outside else ()
+    own = () if others else outside
+    reached = tuple(f"{each}, by this agent or one of {', '.join(others)}" for each in outside if others)
+    tampered = (*tampered, *_settings_changed(run, changes), *own, *place.tampered())
+    return _Seen(result, changes, files, tampered, reached)
 
 
 class _Beside:
@@ -245,9 +255,18 @@ class _Beside:
 
     def __init__(self, order: TurnOrder) -> None:
         looks = order.folder != order.root and getattr(order.executor, "reaches_out", False)
-        self._root = order.root if looks else None
+        self._root, self._executor = order.root if looks else None, order.executor.name
         self._files = _LOOKS.take(order.root) if looks else None
-        self._head = worktrees.checked_out(order.root) if looks else None
+        self._head = repository.checked_out(order.root) if looks else None
+
+    def others(self, context: Context, working: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+        """The runs of those at work meanwhile that could have written there too."""
+        ids = dict.fromkeys(id for each in working.values() for id in each)
+        runs = [turn_reader.by_id(context.connection, id) for id in ids]
+        return tuple(
+            each.id for each in runs
+            if each is not None and each.executor == self._executor and self._root == each.root != each.folder
+        )
 
     def changed(self) -> list[str]:
         """What of it is other than before, in words."""
@@ -256,7 +275,7 @@ class _Beside:
         now = snapshot.take(self._root, contents=False)
         found = [f"{snapshot.told(each.path)} in the project's checkout ({each.kind})"
                  for each in snapshot.changed(self._files, now)]
-        moved = worktrees.checked_out(self._root) != self._head
+        moved = repository.checked_out(self._root) != self._head
         return [*found, *(["the branch of the project's checkout (moved)"] if moved else [])]
 
 
@@ -289,7 +308,7 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
         run.id, ended["state"], answer, ended["reason"], ended["error_code"], result.denied_tools,
         tuple(seen.changes), usage,
         f"{run.id}-{execution_types.EXECUTE}", result.conversation, result.error,
-        result.answers, result.resets_at, result.cost,
+        result.answers, result.resets_at, result.cost, seen.reached,
     )  # fmt: skip
 
 
@@ -340,6 +359,7 @@ def _entries(seen: _Seen) -> list[dict[str, str]]:
     found += [("denied", each) for each in result.denied_tools]
     found += [("file", f"{each.kind}: {snapshot.told(each.path)}") for each in seen.changes[:LISTED]]
     found += [("tampered", each) for each in seen.tampered[:LISTED]]
+    found += [("reached", each) for each in seen.reached[:LISTED]]
     found += [("background", each) for each in result.unfinished]
     return [{"kind": kind, "text": text} for kind, text in found if text and text.strip()]
 

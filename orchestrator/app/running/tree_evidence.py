@@ -16,8 +16,8 @@ from orchestrator.core import large, masking, sha256
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.store.queries import Row
 
-SETUP, LEFT, REACHED = "setup", "left", "reached"
-"""The kinds of this evidence: a tree was set up; a killed agent left work in it; an agent wrote outside of it."""
+SETUP, LEFT = "setup", "left"
+"""The kinds of this evidence: a tree was set up; a killed agent left work in it."""
 
 
 class KeepOfTree(Request, event="tree keep", use_case="running.tree_evidence:keep", acting=RUNNER):
@@ -25,7 +25,7 @@ class KeepOfTree(Request, event="tree keep", use_case="running.tree_evidence:kee
 
     Attributes:
         turn: the turn for which the tree is used.
-        kind: `setup`, `left` or `reached`. outcome: in a few words. content: in whole.
+        kind: `setup` or `left`. outcome: in a few words. content: in whole.
     """
 
     session_id: str
@@ -42,8 +42,8 @@ def record(
     """Keep evidence of the tree of a start.
 
     Args:
-        kind: `setup`, `left` or `reached`. outcome: in a few words. content: in whole, as JSON.
-        patch: what goes into a file of evidence.
+        kind: `setup` or `left`. outcome: in a few words. content: in whole, as JSON.
+        patch: what goes into a file of evidence, with the keys in it masked.
 
     Returns:
         `seq`.
@@ -59,6 +59,7 @@ def record(
     )
     if patch is None:
         return operations.carry_out(context, request)
+    patch = masking.mask_keys(patch.decode("utf-8", "surrogateescape"), secrets).encode("utf-8", "surrogateescape")
     hash_ = sha256.new(patch).hexdigest()
     moved = large.Moved(kind, f"{large.folder(start['session_id'])}/{hash_}.patch", hash_, patch)
     return operations.carry_out(context, request, Circumstances(attached=[moved.recorded()]), [moved])

@@ -314,6 +314,8 @@ def claims_agree_with_what_was_seen(snapshot: Snapshot) -> Iterator[Line]:
             yield ("warning", each.subject, "nothing_to_merge: the group has no commit of its own", "")
         elif each.changed is False:
             yield ("warning", each.subject, "work was handed on, and nothing in the tree had changed", "")
+        for difference in each.differences:
+            yield ("warning", each.subject, difference, "")
     yield from _each(snapshot.gates, "warning")
 
 

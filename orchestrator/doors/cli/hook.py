@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # the module behind `signal`, which takes as long as a small command
+import _thread
 import os
 import sys
 import time
@@ -12,6 +13,7 @@ from orchestrator import bootstrap
 from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import Command, Given, Result, flag
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
@@ -30,6 +32,18 @@ GATES_S = 20.0
 LIMITS_S = {"SubagentStop": 28.0}
 """Seconds after which the system ends the process, where not the usual ones: less than the client waits."""
 LIMIT_S = 8.0
+LATE_S = 1.8
+"""Seconds after which an event that runs no gates is given up, whatever it waits for. The time in which the machine
+has no processor for this process does not count: a start is not denied because others are at work."""
+_SCHEDULED = "/proc/self/schedstat"
+
+
+class _Answer(NamedTuple):
+    """What the client is told: an object on stdout, words on stderr, and an exit code."""
+
+    document: dict[str, Any] | None = None
+    complaint: str | None = None
+    code: int = 0
 
 
 def _hook(given: Given) -> Result:
@@ -38,14 +52,30 @@ def _hook(given: Given) -> Result:
     try:
         document = _read()
     except (strictjson.JsonProblem, OSError, AttributeError) as problem:
-        return _wrong(f"the event cannot be read: {problem}", UNREADABLE)
+        return _write(_wrong(f"the event cannot be read: {problem}", UNREADABLE))
     if not isinstance(document, dict):
-        return _wrong("the event is not an object", UNREADABLE)
+        return _write(_wrong("the event is not an object", UNREADABLE))
     name = str(document.get("hook_event_name"))
     ends = DENIED if name in claude_code.GUARDING else TOLD
     waits = "SubagentStop" if claude_code.hands_back(document) else name
     _end_after(LIMITS_S.get(waits, LIMIT_S))
-    opener = _opener(given, document, begun + WAITS_S.get(waits, WAIT_S))
+    answering = _thread.allocate_lock()
+    if waits not in LIMITS_S:
+        _give_up_late(begun, ends, answering)
+    answer = _answer(given, document, begun, begun + WAITS_S.get(waits, WAIT_S), ends)
+    answering.acquire()
+    return _write(answer)
+
+
+def _answer(given: Given, document: dict[str, Any], begun: float, until: float, ends: int) -> _Answer:
+    """What an event is answered, and what went wrong where it cannot be.
+
+    Args:
+        begun: when this process began. until: how long it may wait for the database. Both in seconds of the monotonic
+            clock.
+        ends: how it ends where something goes wrong.
+    """
+    opener = _opener(given, document, until)
     try:
         event = claude_code.read(document, os.environ, _owner())._replace(until=begun + GATES_S)
         strict = bool(given.arguments.get("strict"))
@@ -53,17 +83,26 @@ def _hook(given: Given) -> Result:
         refusal, answer = claude_code.refusal(event, reply), claude_code.answer(event, reply)
     except EnvironmentProblem as problem:
         # Without a database no session is directed, and every start is the client's own affair.
-        return Result({}, printed=True) if problem.code == "NO_DATABASE" else _wrong(problem.message, ends)
+        return _Answer() if problem.code == "NO_DATABASE" else _wrong(problem.message, ends)
     except OrchestratorError as problem:
         return _wrong(f"{problem.code}: {problem.message}", ends)
     except Exception as problem:
         return _wrong(f"unexpected {type(problem).__name__}: {problem}", ends)
-    if refusal is not None:
-        output.complain(refusal)
-        return Result({}, printed=True, exit_code=DENIED)
-    if answer is not None:
-        output.write(output.line(answer))
-    return Result({}, printed=True)
+    return _Answer(answer) if refusal is None else _Answer(None, refusal, DENIED)
+
+
+def _wrong(why: str, code: int) -> _Answer:
+    """What went wrong: told to the client where it denies, to the user where it goes on."""
+    said = f"orchestrator hook: {why[:300]} (run orchestrator doctor)"
+    return _Answer({"systemMessage": said}) if code == TOLD else _Answer(None, said, code)
+
+
+def _write(answer: _Answer) -> Result:
+    if answer.complaint is not None:
+        output.complain(answer.complaint)
+    if answer.document is not None:
+        output.write(output.line(answer.document))
+    return Result({}, printed=True, exit_code=answer.code)
 
 
 def _read() -> object:
@@ -100,6 +139,34 @@ def _end_after(seconds: float) -> None:
         _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
+def _give_up_late(begun: float, code: int, answering: _thread.LockType) -> None:
+    """Let a thread answer and end this process once it has waited too long.
+
+    Args:
+        begun: when this process began, in seconds of the monotonic clock.
+        code: how it ends.
+        answering: is held from the moment when the answer is written; then nothing is done.
+    """
+
+    def watch() -> None:
+        while (left := LATE_S - (time.monotonic() - begun - _unscheduled())) > 0:
+            time.sleep(left)
+        if answering.acquire(blocking=False):
+            os._exit(_write(_wrong(f"no answer within {LATE_S:g} seconds", code)).exit_code)
+
+    if bootstrap.has_process:
+        _thread.start_new_thread(watch, ())
+
+
+def _unscheduled() -> float:
+    """Seconds in which this process could have run and the machine had no processor for it; 0 where it does not say."""
+    try:
+        with open(_SCHEDULED, encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def _opener(given: Given, document: dict[str, Any], until: float) -> hooks.Open:
     folder = document.get("cwd")
     start = folder if isinstance(folder, str) and "\0" not in folder and os.path.isdir(folder) else None
@@ -117,16 +184,6 @@ def _owner() -> str | None:
     """The client's process, by the number that it gives its hooks."""
     number = os.environ.get("CLAUDE_PID", "")
     return bootstrap.owner(int(number)) if number.isascii() and number.isdigit() and len(number) < 10 else None
-
-
-def _wrong(why: str, code: int) -> Result:
-    """Say what went wrong: to the client where it denies, to the user where it goes on."""
-    said = f"orchestrator hook: {why[:300]} (run orchestrator doctor)"
-    if code == TOLD:
-        output.write(output.line({"systemMessage": said}))
-    else:
-        output.complain(said)
-    return Result({}, printed=True, exit_code=code)
 
 
 COMMANDS = {

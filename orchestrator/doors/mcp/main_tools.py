@@ -41,7 +41,7 @@ def _route(context: Context, director: Director, given: Given) -> Answer:
     role = names.role_name(bound["current_agent"]) or None
     place = Place(bound[SESSION], bound.get("group_id"), bound.get("turn"), role)
     again = place.turn is not None or bound.get("request_id") is not None
-    start = main_agent.started(context, director, "route", place, also_over=again)
+    start = main_agent.started(context, director, "route", place, also_over=again, message=message)
     kept = {name: value for name, value in bound.items() if name in asked or name == SESSION}
     return main_agent.report(context, start, kept, message)
 

@@ -108,10 +108,12 @@ def turn_arguments(task: port.ExecutorTask) -> list[str]:
     allowed = [f"Bash(git {verb})" for verb in verbs] + [f"Bash(git {verb} *)" for verb in verbs]
     allowed += [f"Bash({each})" for each in task.commands]
     mode = "acceptEdits" if writes else "default"
+    # The program counts what this one call of it costs, also where it goes on with a conversation.
+    budget = () if task.budget is None else ("--max-budget-usd", f"{task.budget / 1_000_000:.6f}")
     tools = (*READING, *(EDITING if writes else ()))
     return [
         "--permission-mode", mode, "--tools", ",".join(tools), "--allowedTools", ",".join(allowed),
-        "--disallowedTools", ",".join(NEVER), "--settings", '{"disableAllHooks": true}',
+        "--disallowedTools", ",".join(NEVER), "--settings", '{"disableAllHooks": true}', *budget,
     ]  # fmt: skip
 
 

@@ -30,6 +30,8 @@ def read(task: port.ExecutorTask, found: Mapping[str, Any], issued: str) -> port
     text = found["result"] if isinstance(found.get("result"), str) else ""
     session, usage = _session(task, found, issued, failing=True), _usage(found)
     facts: dict[str, Any] = {"output": text, "session_id": session, "usage": usage}
+    if found.get("subtype") == "error_max_budget_usd":
+        return failures.failed(task, "BUDGET_EXHAUSTED", _words(found, text), denied_tools=tuple(tools), **facts)
     if tools:
         return failures.denied(task, tools, **facts)
     if found.get("is_error") is True:

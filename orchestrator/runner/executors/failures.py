@@ -34,6 +34,7 @@ KINDS: Final[dict[str, str | None]] = {
     "ANSWER_REFUSED": None,
     "PERMISSION_DENIED": "permission_denied",
     "TURNS_EXHAUSTED": "phase_incomplete",
+    "BUDGET_EXHAUSTED": "phase_incomplete",
     # What it was asked.
     "PROMPT_INVALID": "invalid_specification",
     "MODEL_MISSING": "invalid_specification",

@@ -114,6 +114,15 @@ def test_money_is_a_budget(team: Team) -> None:
         team.drive(*REST, max_cost="much")
 
 
+def test_a_turn_that_has_used_up_the_budget_is_open_again_and_not_failed(team: Team) -> None:
+    planned(team)
+    spent = {"role": "developer", "status": "ERROR", "error": "BUDGET_EXHAUSTED: Reached maximum budget ($1)"}
+    ended = team.drive(spent, BUILT, *REST, max_cost="2.50")
+    assert (ended["outcome"], ended["exit_code"], ended["steps"], team.told("failed")) == ("budget", 2, 1, [])
+    assert team.rows("SELECT outcome FROM starts") == [("freed",)]
+    assert team.drive(BUILT, *REST, max_cost="3")["outcome"] == "accepted"
+
+
 RESULT = {"type": "result", "subtype": "success", "is_error": False, "permission_denials": []}
 CLAUDE = """
 import json, pathlib, sys
@@ -156,6 +165,27 @@ def test_the_program_gets_exact_tools_and_permissions_that_hold_for_its_own_tree
     assert again[again.index("--resume") + 1] == first.conversation
     assert again[again.index("--tools") + 1] == "Read,Glob,Grep,Bash"
     assert "Bash(git commit *)" not in again[again.index("--allowedTools") + 1]
+
+
+def test_the_program_is_told_what_is_left_of_the_budget_and_what_it_says_of_it(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned(team)
+    team.drive({"role": "developer", "status": "ERROR", "error": "x", "usage": {"cost_microusd": 1_250_000}}, once=True)
+    denied = [{"tool_name": "Bash", "tool_input": {}}]
+    over = {**RESULT, "subtype": "error_max_budget_usd", "is_error": True, "errors": ["Reached maximum budget ($1)"],
+            "permission_denials": denied, "total_cost_usd": 1.3}  # fmt: skip
+    program, told = claude(team, over)
+    monkeypatch.setattr(drive.crews.catalogue, "chosen", lambda *_: program)
+    ended = team.drive(executor="claude-code", max_cost="2.50")
+    argv = json.loads(told.read_text())
+    assert argv[argv.index("--max-budget-usd") + 1] == "1.250000"
+    assert (ended["outcome"], ended["steps"]) == ("budget", 1)
+    assert team.rows("SELECT outcome, reason FROM starts ORDER BY seq DESC LIMIT 1") == [
+        ("freed", "The executor reported an error: BUDGET_EXHAUSTED: Reached maximum budget ($1)")
+    ]
+    team.drive(executor="claude-code", once=True)
+    assert "--max-budget-usd" not in json.loads(told.read_text())
 
 
 def test_a_limit_is_known_by_the_event_that_refuses(team: Team) -> None:

@@ -16,7 +16,7 @@ from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import commands, driver_locks, owners
+from orchestrator.runner import commands, driver_locks, owners, repository
 from orchestrator.store import migrate, turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -33,17 +33,30 @@ def git(folder: pathlib.Path, *words: str) -> str:
     return done.stdout.strip()
 
 
+FORMATS = {"sha256": "--object-format=sha256", "reftable": "--ref-format=reftable"}
+"""Forms of a repository besides the usual one, and how git is asked for them."""
+
+
 @pytest.fixture
-def team(tmp_path: pathlib.Path) -> Team:
-    """A team in a repository with one commit, whose user has a change of their own under way."""
+def team(tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> Team:
+    """A team in a repository with one commit; its parameters are those of `git init`."""
     folder = tmp_path / "project"
     folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
+    form = getattr(request, "param", ())
+    done = subprocess.run(["git", "init", "-q", "-b", "main", *form, "."], cwd=folder, check=False)
+    if done.returncode and form:
+        pytest.skip(f"this git knows no {form[0]}")
+    assert done.returncode == 0
     (folder / ".gitignore").write_text(".orchestrator/\n")
     (folder / "login.py").write_text("base\n")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "first")
     return Team(folder)
+
+
+in_each_form = pytest.mark.parametrize(
+    "team", [(each,) for each in FORMATS.values()], ids=FORMATS.keys(), indirect=True
+)
 
 
 def build(group: str, text: str, **more: Any) -> dict[str, Any]:
@@ -330,6 +343,26 @@ def test_an_answer_that_a_killed_driver_had_not_routed_is_kept_and_measured_like
     assert git(team.folder, "log", "--no-merges", "--format=%an", f"main..{INTEGRATION}") == "developer"
 
 
+@in_each_form
+def test_a_repository_of_another_form_is_worked_in_as_in_any(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    team.desk.planned("S1", "A", "B")
+    killed(team, monkeypatch, **{"half.py": "x\n"})
+    builds = [build(group, f"of {group}\n") for group in "AB"]
+    steps = [*builds, REST[3], *(each for group in "AB" for each in through(group, MERGES | {"group": group}))]
+    assert team.drive(*steps)["outcome"] == "accepted", reasons(team, "failed", "verdict", "warning")
+    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "of both"
+    assert git(team.folder, "show", f"{INTEGRATION}:half.py") == "x"
+    git(team.folder, "merge", "-q", INTEGRATION)
+    assert len(team.drive(clean=True)["removed"]) == 3
+
+
+@in_each_form
+def test_a_commit_of_an_agent_in_the_users_checkout_is_seen_in_a_repository_of_another_form(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(executor=team.program(OUTSIDE.format(COMMITS)), once=True)
+    assert "the branch of the project's checkout (moved)" in reasons(team, "failed")
+
+
 def test_criteria_are_judged_where_the_work_is(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.desk.context.run = commands.run
@@ -384,7 +417,7 @@ def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **fil
     start = team.left(gone, isolation="worktree")
     tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
     for name, text in files.items():
-        pathlib.Path(tree.path, name).write_text(text)
+        pathlib.Path(tree.path, name).write_text(text, errors="surrogateescape")
     patch.setattr(owners, "mine", lambda: gone)
     asked = turn_runs.QueueTurn(
         session_id="S1", group="A", turn=start["turn"], role=role, prompt="x", executor="scripted", model=None,
@@ -394,7 +427,7 @@ def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **fil
     assert run is not None
     turn_runs.start(team.desk.context, run, capacity=4)
     patch.undo()
-    starts.bind(team.desk.context, start, worker=run.id)
+    starts.bind(team.desk.context, start, worker=run.id, commit=tree.begun)
     return tree.path
 
 
@@ -402,14 +435,16 @@ def test_what_a_killed_builder_left_is_on_record_before_the_next_one_begins(
     team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     team.desk.planned("S1", "A")
-    killed(team, monkeypatch, **{"login.py": "half\n", "new.txt": "x\n"})
+    key = "sk-ant-" + "api03-" + "x1" * 30
+    killed(team, monkeypatch, **{"login.py": "half\n", "new.txt": f"{key} \udce9\n"})
     assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted", reasons(team, "failed", "verdict")
     assert "kept as evidence: login.py, new.txt" in reasons(team, "warning")
     rows = team.rows("SELECT outcome, content, path FROM evidence WHERE kind = 'left' ORDER BY part")
     (outcome, content, _), (_, _, path) = rows
     assert (outcome, json.loads(content)["files"]) == ("2 files", ["login.py", "new.txt"])
-    patch = (team.folder / path).read_text()
+    patch = (team.folder / path).read_text(errors="surrogateescape")
     assert ("+half" in patch, "+++ b/new.txt" in patch) == (True, True)
+    assert (key in patch, " \udce9\n" in patch) == (False, True)
     said = git(team.folder, "log", "--no-merges", "--format=%s", "main..orchestrator/S1/A").splitlines()
     assert [each.partition(", turn")[0] for each in said] == ["developer on A"] * 2
     assert team.desk.call("audit verify")["findings"] == []
@@ -423,6 +458,75 @@ def test_a_killed_agent_that_left_nothing_leaves_no_evidence(team: Team, monkeyp
     assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'left'") == [(0,)]
 
 
+def test_what_is_kept_of_a_killed_agent_is_bounded_and_says_what_it_leaves_out(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    few, many = "x\n" * 100, "y\n" * 600
+    tree = killed(team, monkeypatch, **{
+        "login.py": few, "icon.png": "a\0b", "photo.png": "a\0b" * 100, "log.txt": many, "-odd [name]*": few,
+        "z1": few * 4, "z2": few * 4,
+    })  # fmt: skip
+    pathlib.Path(tree, "link").symlink_to("/nowhere")
+    for name, size in (("TEXT_LIMIT", 1000), ("BLOB_LIMIT", 100), ("PATCH_LIMIT", 4000)):
+        monkeypatch.setattr(repository, name, size)
+    team.drive(build("A", "built\n"), once=True)
+    (content, _), (_, path) = team.rows("SELECT content, path FROM evidence WHERE kind = 'left' ORDER BY part")
+    found = json.loads(content)
+    assert (found["left_out"], found["left_out_count"], found["cut"]) == (["log.txt", "photo.png", "z2"], 3, False)
+    assert "left out as too large or no text: log.txt, photo.png, z2" in reasons(team, "warning")
+    git(team.folder, "checkout", "-q", "-b", "again", "main")
+    git(team.folder, "apply", str(team.folder / path))
+    applied = git(team.folder, "status", "--porcelain", "-z").split("\0")
+    assert [each.split(" ", 1)[-1].lstrip() for each in applied if each] == [
+        "login.py", "-odd [name]*", "icon.png", "link", "z1",
+    ]  # fmt: skip
+
+
+def test_a_patch_that_is_longer_than_its_files_is_cut(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repository, "PATCH_LIMIT", 100)
+    (team.folder / "login.py").write_text("x\n" * 20)
+    assert (len(repository.patch(str(team.folder)).data), repository.patch(str(team.folder)).is_cut) == (100, True)
+
+
+def test_what_a_killed_agent_has_committed_that_may_not_write_is_named_kept_and_undone(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(build("A", "built\n"), *REST, max_steps=2)
+    before = git(team.folder, "rev-parse", "orchestrator/S1/A")
+    tree = pathlib.Path(killed(team, monkeypatch, "tech_lead", **{"notes.md": "mine\n"}))
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "by the tech lead")
+    git(tree, "checkout", "-q", "-b", "mine")
+    (tree / "login.py").write_text("changed\n")
+    (tree / "gone.md").write_text("x")
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "more")
+    (tree / "gone.md").unlink()
+    team.drive(*REST[1:2], max_steps=0)
+    assert "tech_lead may not write here; reverted: gone.md, login.py, notes.md" in reasons(team, "warning")
+    assert git(tree, "rev-parse", "HEAD", "orchestrator/S1/A").split() == [before, before]
+    assert (git(tree, "status", "--porcelain"), git(tree, "branch", "--show-current")) == ("", "orchestrator/S1/A")
+    (_, (path,)) = team.rows("SELECT path FROM evidence WHERE kind = 'left' ORDER BY part")
+    patch = (team.folder / path).read_text()
+    assert ("+mine" in patch, "+changed" in patch) == (True, True)
+    assert team.drive(*REST[1:])["outcome"] == "accepted"
+
+
+def test_what_a_killed_builder_has_committed_stays_but_for_the_projects_settings(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team.desk.planned("S1", "A")
+    tree = pathlib.Path(killed(team, monkeypatch, **{"new.py": "x\n", "orchestrator.json": "{}"}))
+    git(tree, "add", ".")
+    git(tree, "commit", "-qm", "half")
+    team.drive(build("A", "built\n"), max_steps=0)
+    assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'left'") == [(0,)]
+    assert git(tree, "ls-files") == ".gitignore\nlogin.py\nnew.py"
+    assert "may not change orchestrator.json" in reasons(team, "warning")
+
+
 OUTSIDE = """
 import pathlib, subprocess, sys
 top = pathlib.Path.cwd().parents[3]
@@ -430,15 +534,16 @@ top = pathlib.Path.cwd().parents[3]
 open("login.py", "w").write("built")
 print("STATUS: READY_FOR_QA")
 """
+COMMITS = (
+    "subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m', 'x'],"
+    " cwd=top, check=True)"
+)
 REACHES: list[Any] = [
     pytest.param("(top / 'login.py').write_text('by the agent')", "login.py in the project's checkout (changed)",
                  id="a file"),
     pytest.param("(top / 'new.txt').write_text('x')", "new.txt in the project's checkout (new)", id="a new file"),
     pytest.param("(top / 'login.py').unlink()", "login.py in the project's checkout (deleted)", id="a deletion"),
-    pytest.param(
-        "subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '--allow-empty', '-m',"
-        " 'x'], cwd=top, check=True)", "the branch of the project's checkout (moved)", id="a commit",
-    ),
+    pytest.param(COMMITS, "the branch of the project's checkout (moved)", id="a commit"),
 ]  # fmt: skip
 
 
@@ -449,6 +554,44 @@ def test_an_agent_that_writes_into_the_users_checkout_breaks_a_rule(team: Team, 
     assert team.told("reported", "failed") == ["failed"]
     assert said in reasons(team, "failed")
     assert team.rows("SELECT DISTINCT error_code FROM turn_runs") == [("E501",)]
+
+
+BESIDE = """
+import os, pathlib, time
+top = pathlib.Path.cwd().parents[3]
+mine, begun = top / "login.py", top.parent / "begun"
+role, group = os.environ["ORCHESTRATOR_AGENT"].partition("@")[0], os.environ["ORCHESTRATOR_START"].split(":")[1]
+def wait(holds):
+    until = time.monotonic() + 60
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.02)
+if role == "developer":
+    if group == "A":
+        begun.write_text("")
+        wait(lambda: mine.read_text() != "base\\n")
+    else:
+        wait(begun.exists)
+        mine.write_text("by B")
+    pathlib.Path("login.py").write_text(group)
+print("STATUS: " + ("READY_FOR_QA" if role == "developer" else "PASS"))
+"""
+
+
+def test_a_change_that_several_agents_could_have_made_fails_none_and_is_named_to_all(team: Team) -> None:
+    team.desk.planned("S1", "A", "B")
+    team.drive(executor=team.program(BESIDE), max_steps=4)
+    assert team.told("started", "reported", "failed") == [
+        "started", "started", "reported", "reported", *["started", "reported"] * 2,
+    ], reasons(team, "failed")  # fmt: skip
+    first, second = (row[0] for row in team.rows("SELECT id FROM turn_runs ORDER BY id LIMIT 2"))
+    said = reasons(team, "warning")
+    for other in (first, second):
+        assert f"login.py in the project's checkout (changed), by this agent or one of {other}" in said
+        assert f"{other}, {other}" not in said
+    ((decision,), _) = team.rows("SELECT id FROM router_decisions WHERE response_status = 'READY_FOR_QA'")
+    assert "project's checkout (changed)" in " ".join(team.desk.call("why", id=decision)["sentences"])
+    found = team.desk.call("validate", session_id="S1", dry_run=True)["checks"]
+    assert sorted(each["subject"] for each in found if each["id"] == "V17") == ["A", "B"]
 
 
 def test_what_is_only_touched_in_the_users_checkout_is_no_violation(team: Team) -> None:

@@ -553,7 +553,7 @@ def test_a_gate_that_passes_says_nothing(client: Client) -> None:
 
 def test_a_gate_that_does_not_finish_in_time_is_recorded_as_not_run_and_the_report_routed(client: Client) -> None:
     client.planned()
-    gate(client, "sleep", "60")
+    gate(client, "sh", "-c", "trap '' TERM INT; sleep 600 & sleep 600")
     gate(client, "true", id="C2")
     client.begun("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
     assert client.stops(report("READY_FOR_QA"), within_s=2.0) is None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -59,6 +61,22 @@ def test_where_nobody_can_adopt_orphans_the_doctor_says_what_is_not_found(
     after = maintenance.doctor(str(tmp_path / "none.db"), {}, tmp_path)["findings"]
     told = {finding["id"]: finding["severity"] for finding in after if finding["id"] not in before}
     assert told == {"ORPHANS_UNKNOWN": "warning"}
+
+
+@pytest.mark.parametrize("proc", [processes.PROC, "/nowhere"], ids=["proc", "ps"])
+def test_a_process_is_below_those_that_led_to_it(proc: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "PROC", proc)
+    with subprocess.Popen(["sh", "-c", "sleep 600 & echo $!; wait"], stdout=subprocess.PIPE) as shell:
+        assert shell.stdout is not None
+        sleeping = int(shell.stdout.readline())
+        mine, child, grandchild = owners.mine(), owners.of(shell.pid), owners.of(sleeping)
+        pairs = [(child, mine), (grandchild, mine), (grandchild, child)]
+        assert [owners.is_below(*pair) for pair in pairs] == [True, True, True]
+        others = [(mine, child), (mine, mine), (child, "elsewhere:1:1"), ("elsewhere:1:1", mine), (child, "")]
+        assert not any(owners.is_below(*pair) for pair in others)
+        os.kill(sleeping, signal.SIGKILL)
+        shell.wait()
+    assert not owners.is_below(child, mine)
 
 
 @pytest.mark.parametrize("owner", ["elsewhere:1:1", "", "system:runner", "a:b:c"])

@@ -125,6 +125,7 @@ ROWS: tuple[Row, ...] = (
     ("V16", "went past QA", group(skipped_qa=True), [("info", "A")]),
     ("V17", "a gate that failed", {"gates": (Finding("A", "gate C1 did not pass"),)}, [("warning", "A")]),
     ("V17", "seen", {"measured": (Measured("A", "merge", "merged"), Measured("A", "submit_test", None, True))}, []),
+    ("V17", "a difference", {"measured": (Measured("A", "submit_test", None, True, ("x",)),)}, [("warning", "A")]),
     ("V17", "a merge that nobody saw", {"measured": (Measured("A", "merge"),)}, [("error", "A")]),
     ("V17", "nothing to merge", {"measured": (Measured("A", "merge", "nothing_to_merge"),)}, [("warning", "A")]),
     ("V17", "nothing changed", {"measured": (Measured("A", "submit_test", None, False),)}, [("warning", "A")]),

@@ -100,10 +100,12 @@ def _driven_parts(used: Answer) -> list[str]:
 def _starts(found: Answer) -> list[str]:
     rows = [
         (each["role"], each["group_id"], each["via"], each["starts"], duration(each["seconds"]),
-         ", ".join(f"{name} {count}" for name, count in each["outcomes"].items()))
+         ", ".join(f"{name} {count}" for name, count in each["outcomes"].items()), each["input_tokens"],
+         each["output_tokens"])
         for each in found["by_role_and_group"]
     ]  # fmt: skip
-    return layout.table(("ROLE", "GROUP", "THROUGH", "STARTS", "TIME", "OUTCOMES"), rows) if rows else []
+    heads = ("ROLE", "GROUP", "THROUGH", "STARTS", "TIME", "OUTCOMES", "TOKENS IN", "OUT")
+    return layout.table(heads, rows) if rows else []
 
 
 def _tasks(found: Answer) -> str:
