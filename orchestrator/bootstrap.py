@@ -6,11 +6,11 @@ import functools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.kernel.context import Answer, Context, RunHooks
 from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
+from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.running import program_variables
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store import constants, discovery, high_water, problems, sqlite

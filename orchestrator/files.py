@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import BinaryIO
 
 from orchestrator import errors
+from orchestrator.core.hints import BinaryIO
 
 TEXT_LIMIT = 8 * 1024 * 1024
 """Bytes of the largest file that is read, unless the caller has a limit of its own."""

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.store import constants, discovery, high_water, problems, sqlite

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from orchestrator import files, resources
 from orchestrator.app.agents import registry
@@ -15,6 +14,7 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.app.workflow import workflows
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput

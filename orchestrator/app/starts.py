@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import os
 from datetime import UTC
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import PERSON, VALIDATOR, Group, Session
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused

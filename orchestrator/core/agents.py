@@ -21,10 +21,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from orchestrator import errors
 from orchestrator.core import front_matter
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model, vocabulary
 from orchestrator.core.workflow.problems import WARNING, Problem

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from orchestrator.core import names
+from orchestrator.core.hints import Literal
 from orchestrator.core.tuples import NamedTuple
 
 BlockerClass = Literal["soft", "hard"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from orchestrator.core.hints import Any
 
 PARTS = ("approved", "tested", "merged", "unblocked", "reviewed", "confirmed")
 REQUIRED = "tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group"

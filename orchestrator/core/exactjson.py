@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.core import sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 

@@ -16,9 +16,9 @@ Version 1 had neither file nor part; it is still read, if its schema version is 
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NoReturn
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 

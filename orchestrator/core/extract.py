@@ -8,10 +8,10 @@ second status that differs (`status_marks`, `bare_statuses`) is refused rather t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NoReturn
 
 from orchestrator import errors
 from orchestrator.core import bare_statuses, fields, large, message_lines, names, status_marks, strictjson
+from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any
 
 Problem = dict[str, str]
 

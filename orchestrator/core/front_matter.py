@@ -8,10 +8,10 @@ Whatever cannot be read becomes a problem with its line.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import yaml
 
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.problems import ERROR, Problem
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from orchestrator.core import completion, large, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 
 SHOWN_OUTPUT, DENIED_SHOWN = 1_000, 20

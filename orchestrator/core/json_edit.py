@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 _PARTS = r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+'

@@ -12,9 +12,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection
-from typing import Any, NoReturn
 
 from orchestrator.core import names
+from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.tuples import NamedTuple
 
 SYNTAX, DEPTH, DUPLICATE, NUMBER, TEXT = "syntax", "depth", "duplicate", "number", "text"

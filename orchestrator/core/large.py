@@ -7,9 +7,9 @@ replaced by a reference to that file, which says how the member begins; what the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from orchestrator.core import names, sha256, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 

@@ -8,10 +8,10 @@ again.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from transitions import Machine
 
+from orchestrator.core.hints import Any
 from orchestrator.core.lifecycle_table import (
     GROUP_MOVES,
     GROUP_STATUSES,

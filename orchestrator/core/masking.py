@@ -12,11 +12,10 @@ from __future__ import annotations
 import functools
 import json
 import re
-import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import sha256
+from orchestrator.core.hints import Any, overload
 from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_prefilter import BROKEN, HIDDEN, NOTHING, SHORTEST_VALUE, look
 
@@ -34,9 +33,9 @@ def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     return look(text, secrets, keys_only=True) != NOTHING
 
 
-@typing.overload
+@overload
 def mask(text: str, secrets: Sequence[str] = ()) -> str: ...
-@typing.overload
+@overload
 def mask(text: None, secrets: Sequence[str] = ()) -> None: ...
 def mask(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     """Mask everything that looks like a secret, for whatever is shown or exported.
@@ -50,9 +49,9 @@ def mask(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     return _masked(text, secrets, keys_only=False) if text else text
 
 
-@typing.overload
+@overload
 def mask_keys(text: str, secrets: Sequence[str] = ()) -> str: ...
-@typing.overload
+@overload
 def mask_keys(text: None, secrets: Sequence[str] = ()) -> None: ...
 def mask_keys(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     """Mask keys and registered values alone, before anything is stored.

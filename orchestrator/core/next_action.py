@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, cast
 
 from orchestrator.core import next_words as words
+from orchestrator.core.hints import Any, cast
 from orchestrator.core.next_facts import Facts, Item, Payload
 from orchestrator.core.suggestions import joined, sentence
 from orchestrator.core.tasks import BLOCKED, CANCELLED, DONE, IN_PROGRESS, PENDING, Task

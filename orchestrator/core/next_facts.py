@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
 
+from orchestrator.core.hints import Any, cast
 from orchestrator.core.next_walk import Waits
 from orchestrator.core.tasks import IN_PROGRESS, Task
 from orchestrator.core.tuples import NamedTuple

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from orchestrator.core import fields, names, strictjson, task_graph
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import criteria as measures
 from orchestrator.errors import InvalidInput, UsageError

@@ -7,7 +7,8 @@ the processor's instructions for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+
+from orchestrator.core.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hashlib import _Hash

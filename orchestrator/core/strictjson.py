@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from orchestrator.core import exactjson, names
+from orchestrator.core.hints import Any, NoReturn
 
 SIZE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 100

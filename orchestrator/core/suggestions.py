@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 
 CALLER, PERSON, AUTHOR, ELSEWHERE = "caller", "person", "author", "elsewhere"
 """Who acts on a suggestion: whoever is told it; a person, who proves to be one; who writes the file it names; who has

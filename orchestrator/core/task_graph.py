@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import graphlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+
+from orchestrator.core.hints import Protocol
 
 Node = tuple[str, str]
 """What is waited for, and whose: a task's or a group's start or end."""

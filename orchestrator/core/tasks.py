@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED = "backlog", "todo", "in_progress", "blocked", "done", "cancelled"

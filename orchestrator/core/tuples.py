@@ -7,7 +7,8 @@ more than reading the database. Type checkers see `typing.NamedTuple` itself.
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING, Any
+
+from orchestrator.core.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple

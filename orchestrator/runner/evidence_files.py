@@ -15,9 +15,9 @@ import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.running import codes, evidence, evidence_index
 from orchestrator.core.running.evidence import Index, Inspection, Item, Problem, Record
 from orchestrator.errors import Refused

@@ -11,10 +11,10 @@ import socket
 import stat
 import zlib
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator import worktrees
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import durable
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol
 
+from orchestrator.core.hints import TYPE_CHECKING, Protocol
 from orchestrator.core.tuples import NamedTuple
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from orchestrator.core import masking, masking_stream
+from orchestrator.core.hints import Any
 from orchestrator.core.running import facts, prompts, terminal
 from orchestrator.core.tuples import NamedTuple
 

@@ -9,8 +9,8 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.runner import durable, evidence_files
 
 JSON, PAGE = "report.json", "report.md"

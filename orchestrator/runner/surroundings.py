@@ -12,8 +12,8 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Collection, Iterator
-from typing import IO
 
+from orchestrator.core.hints import IO
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import brands, orphans, processes
 

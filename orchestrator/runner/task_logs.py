@@ -12,9 +12,9 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.running import task_log
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.runner import durable, evidence_files

@@ -12,9 +12,9 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError

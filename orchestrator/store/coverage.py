@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import rows, step
 from orchestrator.store.constants import STORE_CHAIN

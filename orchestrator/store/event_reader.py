@@ -7,7 +7,8 @@ later whatever the clock said.
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+
+from orchestrator.core.hints import Any
 
 _LAST = "SELECT coalesce(max(rowid), 0) FROM audit_events"
 _AFTER = """SELECT rowid, session_id, seq, kind, actor, at FROM audit_events

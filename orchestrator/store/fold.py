@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from typing import Any
 
 from orchestrator.core import sha256
+from orchestrator.core.hints import Any
 from orchestrator.store import declared, sqlite
 from orchestrator.store.records import AGENT_COLUMNS, Outsider, Recorded
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from orchestrator.core import lifecycle_table, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import rules
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import path_history, planned, redirects, settings_rules, versions

@@ -7,8 +7,8 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import coverage, evidence, findings
 from orchestrator.store.coverage import Span

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from functools import cache
-from typing import Any, TypeVar
 
+from orchestrator.core.hints import Any, TypeVar
 from orchestrator.store import sqlite
 
 _Connection = TypeVar("_Connection", bound=sqlite.Connection)

@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from alembic.config import Config
@@ -22,6 +21,7 @@ from alembic.util import CommandError
 from sqlalchemy.pool import StaticPool
 
 from orchestrator import errors, resources
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, declared, problems, sqlite

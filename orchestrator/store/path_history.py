@@ -15,8 +15,8 @@ import contextlib
 import operator
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import guards_path
 

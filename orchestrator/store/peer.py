@@ -16,8 +16,8 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.names import shown
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple

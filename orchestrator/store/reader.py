@@ -6,8 +6,8 @@ import functools
 import operator
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
 from orchestrator.core.tuples import NamedTuple

@@ -12,9 +12,9 @@ import functools
 import heapq
 import sqlite3
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS

@@ -7,9 +7,9 @@ have fired. That all facts of the rule held is what a replay tells.
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts, rules
 from orchestrator.core.workflow import model
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.store.run_reader import Run
 
 FIRST_PROMPT = 500

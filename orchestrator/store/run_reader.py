@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 Row = dict[str, Any]

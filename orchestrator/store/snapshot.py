@@ -10,9 +10,9 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Measured, Merge, RuleChange, Snapshot

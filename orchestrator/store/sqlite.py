@@ -11,10 +11,10 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.hints import TYPE_CHECKING, Protocol, TypeVar
 from orchestrator.store import constants, problems
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from orchestrator import errors
 from orchestrator.core import clock_jumps, exactjson, sha256
+from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import STORE_CHAIN

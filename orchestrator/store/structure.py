@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.store import findings, guards_tables, maintenance, text_damage
 from orchestrator.store.constants import STORE_CHAIN

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, TypeVar
 
+from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.tuples import NamedTuple
 
 _T = TypeVar("_T")

@@ -16,9 +16,9 @@ import operator
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from orchestrator import progress
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import coverage, findings, gaps, sqlite, step, text_damage
 from orchestrator.store.constants import STORE_CHAIN

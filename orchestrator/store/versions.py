@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.core import sha256, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import diff, model

@@ -58,18 +58,31 @@ def unfinished(module: source.Module) -> list[str]:
     return comments + names
 
 
-def test_frozen_values_are_made_by_one_module_which_compiles_no_annotation() -> None:
-    assert {place.partition(":")[0] for place in places(typing_named_tuples)} == {"orchestrator/core/tuples.py"}
+def test_typing_is_loaded_only_where_a_library_evaluates_annotations() -> None:
+    assert {place for place in places(loads_typing) if not place.startswith(EVALUATED)} == set()
 
 
-def typing_named_tuples(module: source.Module) -> list[int]:
-    """The lines in which `typing.NamedTuple` is imported."""
-    return [
-        node.lineno
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "typing"
-        and "NamedTuple" in [each.name for each in node.names]
-    ]  # fmt: skip
+EVALUATED = (
+    "orchestrator/app/answers/", "orchestrator/doors/web/", "orchestrator/doors/mcp/",
+    "orchestrator/doors/cli/typed.py",
+    "orchestrator/core/workflow/schema.py", "orchestrator/core/workflow/checks_file.py",
+)  # fmt: skip
+"""Whose annotations pydantic, FastAPI or Typer reads."""
+
+
+def loads_typing(module: source.Module) -> list[int]:
+    """The lines that import `typing` while the program runs."""
+    found, waiting = [], list(module.tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
+        if isinstance(node, ast.ImportFrom) and node.module == "typing":
+            found.append(node.lineno)
+        if isinstance(node, ast.Import) and "typing" in [each.name for each in node.names]:
+            found.append(node.lineno)
+    return sorted(found)
 
 
 def test_a_pattern_never_ends_with_a_dollar_which_also_matches_before_a_newline() -> None:
@@ -120,7 +133,8 @@ def test_a_final_dollar_is_found(text: str, found: list[str]) -> None:
         pytest.param(long_functions, "def f():\n" + "    x = 1\n" * 41, ["f in line 1 has 41 lines"], id="long"),
         pytest.param(undescribed, "def f():\n    pass\n", ["the module", "f"], id="undescribed"),
         pytest.param(unfinished, "x = 1  # TODO\n", ["# TODO"], id="unfinished"),
-        pytest.param(typing_named_tuples, "from typing import Any, NamedTuple\n", [1], id="named tuple"),
+        pytest.param(loads_typing, "import typing\nif x:\n    from typing import Any\n", [1, 3], id="typing loaded"),
+        pytest.param(loads_typing, "if TYPE_CHECKING:\n    from typing import Any\n", [], id="typing for checkers"),
     ],
 )
 def test_a_breach_is_found(find: Callable[[source.Module], Iterable[object]], text: str, found: list[object]) -> None:

@@ -13,12 +13,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from orchestrator.app.audit.attaching import Tally
 from orchestrator.app.kernel import attached
 from orchestrator.core import names
 from orchestrator.core.export_format import FILE_LIMIT, FILES_LIMIT, PART, PART_SIZE, Line, wrong
+from orchestrator.core.hints import Any
 from orchestrator.core.running import evidence as running_evidence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused

@@ -5,11 +5,10 @@ Source: spec 80, section 5 (measured instead of claimed).
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.store import queries, turn_reader
 
 MOST = 12

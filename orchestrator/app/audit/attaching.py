@@ -12,13 +12,13 @@ import io
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
 from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.attached import Evidence
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import masking, masking_stream
 from orchestrator.core.export_format import FILE, FILE_LIMIT, FILES_LIMIT, PART, PART_SIZE, Writer
+from orchestrator.core.hints import IO
 from orchestrator.core.running import evidence as running_evidence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.engine import decision_views
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson, ways
+from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError

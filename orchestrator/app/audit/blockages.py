@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import moments
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
+from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.core.suggestions import again
 from orchestrator.errors import UsageError
 from orchestrator.store import inquiries

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from orchestrator.app.audit import telling
 from orchestrator.app.engine import decision_views, overview
@@ -11,6 +10,7 @@ from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import completion, names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import Refused, UsageError

@@ -14,13 +14,13 @@ import io
 import itertools
 import os
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any
 
 from orchestrator.app.audit import attaching, auditing
 from orchestrator.app.audit.attaching import Tally
 from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, masking
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import again
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError

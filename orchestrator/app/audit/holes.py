@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from orchestrator.app.audit import auditing
 from orchestrator.app.audit.auditing import Filter
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
 from orchestrator.store import gaps as record
 from orchestrator.store import moment

@@ -10,7 +10,6 @@ import binascii
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
 
 from orchestrator import files
 from orchestrator.app.audit import retelling
@@ -18,6 +17,7 @@ from orchestrator.app.audit.arriving import Arriving
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, names, strictjson
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
+from orchestrator.core.hints import IO, Any
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import masking
+from orchestrator.core.hints import Any
 from orchestrator.store import event_reader
 
 PAGE = 200

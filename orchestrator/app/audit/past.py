@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.audit import retelling
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import UsageError
 from orchestrator.store import fold, moment, records

@@ -9,14 +9,13 @@ Source: seed 004, Problem Statement (groups that were completed while blocked)
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.audit.requests import ImportPeer
 from orchestrator.app.engine import dispatch, overview, state_changes
 from orchestrator.app.kernel import actors, human, operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.kernel.requests import Request
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Fired, Target

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.app.audit import retelling
 from orchestrator.app.audit.retelling import Outcome
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
 from orchestrator.store import comparing, moment, records, snapshot, step, verifying

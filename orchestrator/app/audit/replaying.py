@@ -6,7 +6,6 @@ What comes out must be what is on record; replay, import and looking at an earli
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import (
@@ -21,6 +20,7 @@ from orchestrator.app.kernel.context import (
     perform,
 )
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused

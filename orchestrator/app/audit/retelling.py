@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from orchestrator import progress
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, OrchestratorError

@@ -37,11 +37,11 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import moments, paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.routing.rules import COUNTERS
 from orchestrator.core.tuples import NamedTuple

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import decision_views
 from orchestrator.core import handoff, ways
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import VALIDATOR, WITHHELD
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.app.clients.events import Event, Reply, bounded
+from orchestrator.core.hints import Any
 
 TASKS = ("TaskCreated", "TaskCompleted")
 """Events about the client's own list of tasks, which only an exit code denies."""

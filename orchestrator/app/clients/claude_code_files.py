@@ -9,10 +9,10 @@ import json
 import os
 import re
 import sys
-from typing import Any
 
 from orchestrator import files, resources
 from orchestrator.core import agents, names, sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 FOLDER = ".claude"

@@ -10,11 +10,11 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from orchestrator.app.clients import claude_code_files
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.runner import commands
 

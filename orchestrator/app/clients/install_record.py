@@ -7,9 +7,9 @@ import difflib
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.names import OWN_FOLDER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any
 
 from orchestrator.app.clients import claude_code_files
 from orchestrator.app.clients.install_record import Problem, difference
 from orchestrator.core import json_edit, sha256, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.running import config
 from orchestrator.core.tuples import NamedTuple
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.clients import transcripts
@@ -21,6 +20,7 @@ from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_due, is_under_way
 from orchestrator.app.verdict import gates
 from orchestrator.core import handoff, names
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.store import queries

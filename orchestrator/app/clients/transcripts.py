@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import Any, BinaryIO
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any, BinaryIO
 
 MOST = 16 * 1024 * 1024
 """Bytes of a transcript that are read; of a longer one no usage is told, since a part would look like the whole."""

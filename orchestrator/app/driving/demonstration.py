@@ -10,12 +10,12 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from orchestrator.app import setup
 from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import repository

@@ -15,7 +15,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.driving import beside, leftovers, preflight, trees, turn
@@ -27,6 +26,7 @@ from orchestrator.app.reports import limits
 from orchestrator.app.session import sessions, status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import names, refs
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.app.driving.trees import Tell, Tree
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import tree_evidence
 from orchestrator.app.session import pending_commands
 from orchestrator.core import project_settings
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.runner import commands, fresh_trees

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from orchestrator.core import project_settings, refs
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import BUILDERS, QA
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.driving import fresh, trees
@@ -21,6 +20,7 @@ from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import gates
 from orchestrator.core import agent_programs, extract, handoff, project_settings
+from orchestrator.core.hints import Any
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.app.engine import overview, state_changes
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import exactjson, handoff, sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     BUILDERS,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import feasibility
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.workflow.model import Workflow

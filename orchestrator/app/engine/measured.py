@@ -6,10 +6,10 @@ Source: 80 section 5 (measured instead of claimed).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import sha256, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import PROVEN_SINCE
 
 GATES, MERGE = "gates", "merge"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import large, names
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
 from orchestrator.store import constants

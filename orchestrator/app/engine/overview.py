@@ -5,10 +5,9 @@ The hand-off of a project manager who is called for the session freezes it. Noth
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import completion, handoff
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import MANAGER, Path
 from orchestrator.core.suggestions import suggest

@@ -6,12 +6,11 @@ nothing here refuses any more, except the database itself.
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import dispatch, group_changes, overview, scheduler, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import completion, exactjson, names, sha256, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,

@@ -6,11 +6,10 @@ that it does is a decision of its own, without a report, whose cause says why.
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import dispatch, overview, state_changes
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     MANAGER,

@@ -7,11 +7,11 @@ Each function writes its rows into the step it is given; none refuses. A task's 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import blockers, questions, tasks
+from orchestrator.core.hints import Any
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tasks import Task

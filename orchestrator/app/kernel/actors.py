@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from orchestrator.app.kernel import agent_checks, human
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import names
+from orchestrator.core.hints import TypeVar
 from orchestrator.core.suggestions import Argument, again, sentence, suggestions
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent

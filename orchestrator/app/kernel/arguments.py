@@ -6,12 +6,12 @@ What is found here is wrong in itself, whatever the database holds, so it is no 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from orchestrator.app.kernel import operations, requests
 from orchestrator.app.kernel.context import Call, Context, Work, no_session_open, perform
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.core import large, names
+from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN

@@ -11,9 +11,9 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from orchestrator.core import refs
+from orchestrator.core.hints import Any
 from orchestrator.core.large import Moved
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable, evidence_kept

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.core import masking, names, sha256, strictjson
+from orchestrator.core.hints import TYPE_CHECKING, Any, Protocol
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.suggestions import options, recorded, sentence, suggest

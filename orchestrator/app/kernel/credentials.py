@@ -9,8 +9,8 @@ Source: RFC 7914 (scrypt), OpenSSH PROTOCOL.sshsig
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
+from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN

@@ -9,9 +9,8 @@ Source: seed 003, Recommendations 2 (a person decides before the work goes on)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from orchestrator.app.kernel import credentials
+from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused

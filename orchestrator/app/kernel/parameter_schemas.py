@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from orchestrator.app.kernel.requests import REASONS, REQUIRED, Parameter
+from orchestrator.core.hints import Any
 
 Schema = dict[str, Any]
 _TYPES = {str: "string", int: "integer", bool: "boolean", dict: "object", list: "array"}

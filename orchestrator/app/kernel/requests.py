@@ -9,16 +9,12 @@ Declaring costs a cold call its start, so nothing is worked out here before it i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from orchestrator.core.hints import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import ClassVar, Self, TypeVar, dataclass_transform
-
-    _Class = TypeVar("_Class", bound=type)
+    from collections.abc import Mapping
 
 REQUIRED = object()
 """The default of a parameter that has none."""
@@ -136,13 +132,6 @@ class Parameter(NamedTuple):
 def _parameter(name: str, annotation: str, field: Field) -> Parameter:
     parts = [part.strip().partition("[")[0] for part in annotation.split("|")]
     return Parameter(name, annotation, tuple(_KINDS[part] for part in parts if part in _KINDS), "None" in parts, field)
-
-
-if not TYPE_CHECKING:
-
-    def dataclass_transform(**_: Any) -> Callable[[_Class], _Class]:
-        """What tells type checkers that fields make the constructor; `typing` costs a cold call too much."""
-        return lambda made: made
 
 
 _IN_COLUMNS = ("session_id", "request_id", "dry_run")

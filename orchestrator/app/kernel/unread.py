@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Call, Context, Work, parted, perform
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.errors import OrchestratorError
 
 

@@ -7,14 +7,13 @@ Source: seed 003, Recommendations 2 (a person decides before the work goes on)
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import dispatch, report_effects, scheduler, state_changes
 from orchestrator.app.kernel import actors, operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
 from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.reports import withheld_reports
 from orchestrator.core import names, questions, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR, Fired, Group, Session, Target

@@ -7,8 +7,6 @@ was enrolled, when and through which channel.
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator import files
 from orchestrator.app.kernel import actors, credentials, human, moments, operations
 from orchestrator.app.kernel.context import Answer, Context, Work, call_of, perform
@@ -17,6 +15,7 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.app.people import verification
 from orchestrator.app.people.requests import EnrolProof, MakeSignInLink, RemoveProof, ResetProofs
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.store import sqlite

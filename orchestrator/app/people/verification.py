@@ -8,13 +8,13 @@ What was found goes into the input of the step; the step itself judges it (`orch
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Protocol
 
 from orchestrator.app.kernel import credentials, human, operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.human import PASSPHRASE, SSH_KEY, TERMINAL, Credential
 from orchestrator.app.kernel.requests import Request
 from orchestrator.core import agent_programs
+from orchestrator.core.hints import Any, Protocol
 from orchestrator.errors import Refused
 
 NAMESPACE = "orchestrator-person"

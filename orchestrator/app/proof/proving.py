@@ -26,7 +26,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.app.proof import proving_moves, proving_replay, proving_search
 from orchestrator.app.proof.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
@@ -34,6 +33,7 @@ from orchestrator.app.proof.proving_search import Finding, Search
 from orchestrator.app.proof.proving_state import Fault
 from orchestrator.app.proof.proving_world import Move, Op, World
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 DEFAULT_SECONDS = 1800

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from orchestrator.app.engine import overview
 from orchestrator.app.proof.proving_state import Fault, Key, Marks, Place, State
 from orchestrator.app.proof.proving_world import ANSWER, Move
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries, reader

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from orchestrator.app.proof.proving_state import Marks, State
 from orchestrator.app.proof.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
 from orchestrator.core import questions
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import admission, rules
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.tuples import NamedTuple

@@ -9,9 +9,9 @@ ids tells apart are put in order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator.app.proof.proving_world import SESSION, World
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, PERSON, TECH_LEAD, VALIDATOR, Session
 from orchestrator.core.tuples import NamedTuple

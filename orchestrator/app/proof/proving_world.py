@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from orchestrator.app import setup
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import Call, Circumstances, Context, Version, Work
 from orchestrator.app.workflow.requests import LoadWorkflow
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules

@@ -5,11 +5,10 @@ Source: seed 003, Recommendations 2 (the reason is shown, and how to go on)
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, questions, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.store import queries

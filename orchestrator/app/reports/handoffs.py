@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import large, sha256, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused

@@ -6,7 +6,6 @@ One way for hooks and the driver: both see an agent's last message, and neither 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from orchestrator.app.kernel import operations, unread
 from orchestrator.app.kernel.context import Answer, Context
@@ -14,6 +13,7 @@ from orchestrator.app.reports import handoffs, redispatching
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.verdict import gates
 from orchestrator.core import extract, fields, names
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused

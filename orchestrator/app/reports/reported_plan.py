@@ -6,7 +6,6 @@ What is planned is made as if the project manager had created each group and cri
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from orchestrator.app.engine import group_changes
 from orchestrator.app.kernel import views
@@ -14,6 +13,7 @@ from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session import groups, pending_commands
 from orchestrator.app.verdict import criteria, scope
 from orchestrator.core import fields, names, plan, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.plan import Criterion, Group, Plan
 from orchestrator.core.routing.facts import MANAGER, Case
 from orchestrator.core.suggestions import sentence, suggest

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.kernel.requests import (
     BY,
     GROUP,
@@ -22,6 +20,7 @@ from orchestrator.app.kernel.requests import (
     hidden,
     option,
 )
+from orchestrator.core.hints import Any
 
 _GROUP = GROUP._replace(places=(Place("group", "The group (default: the session itself)."),))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import dispatch, report_effects, scheduler
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import agent_checks, operations
@@ -11,6 +9,7 @@ from orchestrator.app.kernel.context import Answer, Circumstances, Context, Vers
 from orchestrator.app.reports import reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import large, masking, names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,

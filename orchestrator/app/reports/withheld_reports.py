@@ -10,13 +10,12 @@ Source: seed 003, Recommendations 2 (a person decides before the work goes on)
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import dispatch, group_changes, report_effects, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.reports import reported_plan, reported_tasks
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
 from orchestrator.store import queries

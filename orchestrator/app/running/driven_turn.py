@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
@@ -26,6 +25,7 @@ from orchestrator.app.running import (
     turn_runs,
 )
 from orchestrator.core import masking, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.running import config, locks, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple

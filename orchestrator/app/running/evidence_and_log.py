@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import current_task_file, execution_types, finish_run, run_repository, run_views
 from orchestrator.app.running.execution_types import Done, Job, Seen
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.running import judgement, limits, phases, states
 from orchestrator.core.running.evidence import Item

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
@@ -39,6 +38,7 @@ from orchestrator.app.running.retention import DAY_S
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, task_types
+from orchestrator.core.hints import Any
 from orchestrator.core.running import codes, judgement, limits, mediation, mentions, phases, states, tests_exist
 from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from orchestrator.app.running.split_task import Part
+from orchestrator.core.hints import Any
 from orchestrator.core.running import limits
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts

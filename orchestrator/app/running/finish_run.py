@@ -6,13 +6,13 @@ Source: seed 001, Properties 8, 26, 31 and 33.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import blockers, questions
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import facts as seen
 from orchestrator.core.running import judgement, states

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 import os
-from typing import TYPE_CHECKING
 
 from orchestrator.core import masking
+from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.core.running import advice, states
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.kernel.requests import Request
@@ -16,6 +15,7 @@ from orchestrator.app.running.run_queue import requeue
 from orchestrator.app.task import task_status
 from orchestrator.core import questions
 from orchestrator.core import tasks as task_words
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, continuation, states
 from orchestrator.core.running.continuation import Approval

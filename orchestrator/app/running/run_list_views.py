@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.app.kernel import hiding
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
+from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.errors import Refused
 from orchestrator.store import run_board, run_reader

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from orchestrator.app.engine import state_changes, task_blocks
 from orchestrator.app.kernel import agent_checks
@@ -12,6 +11,7 @@ from orchestrator.app.kernel.context import Context, Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, strictjson
 from orchestrator.core import tasks as task_words
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states, task_log
 from orchestrator.core.tasks import Task

@@ -6,11 +6,11 @@ Source: seed 001, Properties 25, 27 and 30.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import orphaned_runs, requested_files, run_repository
 from orchestrator.core import masking, questions, strictjson, task_types
+from orchestrator.core.hints import Any
 from orchestrator.core.running import facts, hints, states, visibility
 from orchestrator.runner import snapshot
 from orchestrator.store import run_reader

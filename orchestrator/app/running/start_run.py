@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
@@ -18,6 +17,7 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import requested_files, run_repository
 from orchestrator.app.running.run_queue import end
 from orchestrator.core import task_types
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, locks, states
 from orchestrator.core.running.locks import Lock, Pool, Table

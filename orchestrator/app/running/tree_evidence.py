@@ -6,13 +6,13 @@ Source: 80 section 5; seed 001, Properties 18 and 35.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import large, masking, sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.store.queries import Row
 

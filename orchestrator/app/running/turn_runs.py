@@ -9,13 +9,13 @@ Source: seed 001, Properties 5, 6, 9, 12, 18, 21, 26 and 35.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository, start_run
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, locks, states, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import arguments, human, operations
@@ -22,6 +21,7 @@ from orchestrator.app.running.run_queue import StopRun
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.worker import CHANNEL, PAGE, Loop, Tell
 from orchestrator.core import names, questions, sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
 from orchestrator.core.tuples import NamedTuple

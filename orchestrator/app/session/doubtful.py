@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.core import completion
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.reader import Reader

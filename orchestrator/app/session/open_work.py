@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.engine import decision_views as decided
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import handoff
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.suggestions import suggest
 from orchestrator.store import queries

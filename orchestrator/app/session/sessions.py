@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.app.engine import group_changes, scheduler, state_changes
 from orchestrator.app.kernel import actors, human, operations
@@ -17,6 +16,7 @@ from orchestrator.app.session.requests import (
     UpgradeWorkflow,
 )
 from orchestrator.core import lifecycle_table, names
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
     DEVELOPER,

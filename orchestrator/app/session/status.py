@@ -5,13 +5,12 @@ An agent that lost its context goes on from this answer alone.
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator import errors
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful, open_work
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple

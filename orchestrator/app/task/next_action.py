@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
 
 from orchestrator.app.engine import decision_views as decided
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
 from orchestrator.core import names, permissions, tasks
 from orchestrator.core import next_action as rules
+from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.next_facts import Barrier, Facts, Item, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.routing.facts import ROUTER, Session

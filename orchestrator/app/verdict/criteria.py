@@ -6,7 +6,6 @@ A criterion that a number or a command decides is never set as met: the validato
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
@@ -14,6 +13,7 @@ from orchestrator.app.session.pending_commands import PENDING
 from orchestrator.app.verdict import scope
 from orchestrator.app.verdict.requests import AddCriterion, ApproveCriterion, RemoveCriterion, SetCriterion
 from orchestrator.core import names, plan, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.validation import criteria as rules

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.app.kernel.requests import (
     ARRAY,
@@ -24,6 +23,7 @@ from orchestrator.app.kernel.requests import (
     flag,
     option,
 )
+from orchestrator.core.hints import Any
 
 AGENT = "system:validator"
 """Who gives verdicts."""

@@ -14,7 +14,6 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from orchestrator import progress
 from orchestrator.app.kernel import agent_checks, attached, human, operations
@@ -23,6 +22,7 @@ from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.verdict.requests import Validate
 from orchestrator.core import refs
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks

@@ -5,14 +5,13 @@ Source: seed 004, Proposed Solution 5.
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.engine import dispatch, scheduler, state_changes
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.verdict import requests
 from orchestrator.app.verdict.requests import Validate
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,

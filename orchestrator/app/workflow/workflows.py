@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import Any
 
 from orchestrator.app.kernel import actors, views
 from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.workflow import rule_changes
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.imported import logs
 from orchestrator.core.imported.logs import Line
 from orchestrator.core.imported.texts import excerpt

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 
 EXCERPT = 160
 """Characters of a peer's text that a finding quotes."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.imported import findings, logs, texts
 from orchestrator.core.imported.findings import Found
 from orchestrator.core.imported.logs import Line

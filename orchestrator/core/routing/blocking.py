@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.core import large, names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import admission, blocking, rules
 from orchestrator.core.routing.facts import (
     PERSON,

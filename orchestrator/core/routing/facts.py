@@ -5,8 +5,7 @@ Deciding reads nothing else. The same facts, workflow version and rules version 
 
 from __future__ import annotations
 
-from typing import Any
-
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
 

@@ -5,8 +5,7 @@ A board is what a session's groups look like once the step's own consequences ar
 
 from __future__ import annotations
 
-from typing import Any
-
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, TECH_LEAD, Group, Session
 from orchestrator.core.tuples import NamedTuple

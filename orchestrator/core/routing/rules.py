@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
     DEVELOPER,

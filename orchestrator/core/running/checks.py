@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.running.tests_exist import DEFAULT, Argv, Detection, own_tests
 from orchestrator.core.tuples import NamedTuple
 

@@ -12,9 +12,9 @@ Source: seed 001, Property 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
 
 from orchestrator.core import names, project_settings, strictjson
+from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.running import locks, tests_exist
 from orchestrator.core.running.tests_exist import Detection
 from orchestrator.core.tuples import NamedTuple

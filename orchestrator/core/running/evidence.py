@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 ALGORITHM = "sha256:"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.running.evidence import Index, Item, Problem, Record, document, is_relative, unreadable
 
 FORMAT = "orchestrator-evidence"

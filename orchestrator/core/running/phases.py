@@ -6,9 +6,9 @@ Source: seed 001, Property 4.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.core import lifecycle
+from orchestrator.core.hints import Any
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
 from orchestrator.core.tuples import NamedTuple

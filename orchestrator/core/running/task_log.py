@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.running.evidence import is_relative
 from orchestrator.core.tuples import NamedTuple
 

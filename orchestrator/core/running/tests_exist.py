@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.running import codes
 from orchestrator.core.tuples import NamedTuple
 

@@ -6,8 +6,7 @@ the same verdict.
 
 from __future__ import annotations
 
-from typing import Any
-
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 

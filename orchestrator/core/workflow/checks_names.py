@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.workflow import schema, vocabulary
 from orchestrator.core.workflow.checks_file import nearest
 from orchestrator.core.workflow.model import Transition, Workflow

@@ -6,8 +6,8 @@ Cold module.
 from __future__ import annotations
 
 import difflib
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.core.workflow import model, vocabulary
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import Any
 
 from orchestrator.core import json_positions
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model, problems, vocabulary
 from orchestrator.core.workflow.problems import Finding, Path, Problem

@@ -9,9 +9,9 @@ Source: seed 004, Proposed Solution 1 (the transitions file is the one source of
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from orchestrator.core import sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 

@@ -5,9 +5,9 @@ Cold module.
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
+from orchestrator.core.hints import Any
 from orchestrator.core.workflow import problems
 from orchestrator.core.workflow.checks import Report
 from orchestrator.core.workflow.problems import CATALOGUE, ERROR, Problem

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from typing import Any, BinaryIO
 
 from orchestrator import bootstrap, errors, files
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
+from orchestrator.core.hints import Any, BinaryIO
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import batch_arguments, calling, catalogue, output
 from orchestrator.doors.cli.options import Command, Given, Result, argument

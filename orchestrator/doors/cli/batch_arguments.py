@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from orchestrator.app.kernel import arguments
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter

@@ -6,10 +6,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError

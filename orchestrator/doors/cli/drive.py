@@ -6,12 +6,12 @@ import contextlib
 import functools
 import gc
 import sys
-from typing import Any
 
 from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import calling, drive_board, options, output
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.doors.cli.repl import flags

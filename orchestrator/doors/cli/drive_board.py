@@ -13,11 +13,11 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.audit import at_work
 from orchestrator.app.kernel import operations
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.options import Given

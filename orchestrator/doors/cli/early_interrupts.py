@@ -13,7 +13,8 @@ import os
 import sys
 import time
 from types import FrameType
-from typing import Literal
+
+from orchestrator.core.hints import Literal
 
 _SIGINT = 2
 _INTERRUPTED = 130

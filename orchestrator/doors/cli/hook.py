@@ -7,12 +7,12 @@ import _thread
 import os
 import sys
 import time
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import Command, Given, Result, flag

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.clients import install
 from orchestrator.app.clients.requests import InstallClaudeCode
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Given, Result, of_operation
 from orchestrator.doors.cli.text import layout

@@ -9,11 +9,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import Any, NoReturn
 
 from orchestrator import errors
 from orchestrator.app.kernel import operations
 from orchestrator.core import names
+from orchestrator.core.hints import Any, NoReturn
 from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, values
 from orchestrator.doors.cli.options import Command, Given, Result
 

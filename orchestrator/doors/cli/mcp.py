@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import importlib
-from typing import Any
 
 from orchestrator import resources
 from orchestrator.app.kernel import requests
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import Command, Given, Result, option
 from orchestrator.errors import EnvironmentProblem

@@ -7,10 +7,10 @@ Typer, which explains all others. Declaring a command therefore costs nothing at
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.app.kernel import requests
 from orchestrator.app.kernel.requests import REQUIRED, Request
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 STDIN = "-"

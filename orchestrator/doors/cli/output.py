@@ -11,10 +11,10 @@ import errno
 import json
 import os
 import sys
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.core import masking, names, suggestions
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import ELSEWHERE, Suggestion, suggest
 from orchestrator.doors.cli import screen
 from orchestrator.errors import EnvironmentProblem, OrchestratorError

@@ -9,9 +9,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from orchestrator import progress
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import output
 
 CLEAR = "\r\x1b[K"

@@ -7,8 +7,8 @@ Typer, which reads the same declaration and explains. For every call that both a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
 from orchestrator.errors import UsageError
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, argument, of_operation

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import DOCUMENT, Given, Result, of_operation, option

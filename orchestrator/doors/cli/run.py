@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.core import task_types
+from orchestrator.core.hints import Any
 from orchestrator.core.running import advice, exits
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option

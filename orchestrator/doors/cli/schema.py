@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import catalogue
 from orchestrator.doors.cli.options import WORDS, Command, Given, Parameter, Result
 from orchestrator.errors import UsageError

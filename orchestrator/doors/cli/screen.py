@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import IO, Any
 
+from orchestrator.core.hints import IO, Any
 from orchestrator.core.tuples import NamedTuple
 
 NARROWEST = 20

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 import importlib
 from importlib import util
-from typing import Any
 
 from orchestrator import resources
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, operations
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, options, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, flag, option

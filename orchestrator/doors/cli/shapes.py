@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli.text import layout
 
 HIDDEN = ("success", "schema", "db", "warnings", "has_more", "next_since")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from orchestrator.app.kernel import arguments as checks
 from orchestrator.core import large, names, strictjson
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError

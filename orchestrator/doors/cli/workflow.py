@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.workflow.requests import DrawWorkflow, LoadWorkflow
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import calling, screen, shapes
 from orchestrator.doors.cli.options import (
     INTEGER,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, copy_in_memory, operations
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import Suggestion, reword
 from orchestrator.errors import OrchestratorError, UsageError
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED, Parameter, Request
+from orchestrator.core.hints import Any
 from orchestrator.doors.python.calling import Answer, Caller
 
 

@@ -13,9 +13,9 @@ import pathlib
 import sys
 import tempfile
 from collections.abc import Mapping
-from typing import Any, Final
 
 from orchestrator import resources
+from orchestrator.core.hints import Any, Final
 from orchestrator.core.running import providers
 from orchestrator.core.running.program_variables import OF_PROGRAM
 from orchestrator.core.tuples import NamedTuple

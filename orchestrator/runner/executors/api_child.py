@@ -17,7 +17,8 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+
+from orchestrator.core.hints import Any
 
 _SIGN_OF_LIFE_S = 1.0
 _PART = "ANSWER_CUT"

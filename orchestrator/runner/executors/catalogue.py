@@ -6,9 +6,9 @@ import difflib
 import functools
 import os
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from orchestrator import errors
+from orchestrator.core.hints import Final
 from orchestrator.core.running import production
 from orchestrator.runner import port
 from orchestrator.runner.executors import api, claude_code, codex, command, fakes, scripted

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, own_result, service_errors
 

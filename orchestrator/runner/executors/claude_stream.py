@@ -8,8 +8,8 @@ what was stopped, killed or has failed was never completed. The words of the ans
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
 
+from orchestrator.core.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import claude_result
 

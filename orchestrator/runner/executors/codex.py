@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Final
 
 from orchestrator.core import task_types
+from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables, providers
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import codex_stream, command, failures, logins, reading, service_errors

@@ -10,10 +10,10 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import claude_stream, failures, own_result, reading, service_errors

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.core import masking
+from orchestrator.core.hints import TYPE_CHECKING, Any, Final
 from orchestrator.core.running import limits, terminal
 from orchestrator.runner import port
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.hints import Final
 from orchestrator.core.running import production as environment
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import port

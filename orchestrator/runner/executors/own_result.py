@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from typing import Any, Final
 
 from orchestrator.core import blockers
+from orchestrator.core.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 
 _OPENING = re.compile(r'^\{(?:\s*"|\}\s*\Z)', re.MULTILINE)
 

@@ -25,11 +25,11 @@ import json
 import pathlib
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
 
 from orchestrator import errors
 from orchestrator import files as named_files
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, fakes, files, own_result
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from orchestrator.app.running import begin_session, run_answers, session_status, submission
 from orchestrator.app.running.run_session import RunSession
+from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.core.running.visibility import FULL, SUMMARY
 from orchestrator.doors.cli.repl import parsing, show

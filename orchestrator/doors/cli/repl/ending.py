@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.running import end_session
 from orchestrator.app.running.run_session import RunSession
+from orchestrator.core.hints import Any
 from orchestrator.core.running import exits, report
 from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.options import Given

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.running.run_session import RunSession
+from orchestrator.core.hints import Any
 from orchestrator.core.running import production
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option

@@ -10,7 +10,8 @@ import contextlib
 import signal
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+
+from orchestrator.core.hints import Any
 
 ENDING = ("SIGTERM", "SIGHUP")
 """Signals that end the loop as soon as what is under way was stopped."""

@@ -5,11 +5,10 @@ Source: seed 001, Properties 28, 29, 35, 36 and 39.
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app.kernel import human
 from orchestrator.app.running import execute_run, session_status, submission
 from orchestrator.app.running.run_session import RunSession
+from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import commands, parsing

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import IO, Protocol
+
+from orchestrator.core.hints import IO, Protocol
 
 CLEAR = "\r\x1b[K"
 FIRST_MS = 1_000

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import questions
+from orchestrator.core.hints import Any
 from orchestrator.core.running import states, summary, visibility
 from orchestrator.core.suggestions import split_lines
 from orchestrator.doors.cli.repl import parsing

@@ -7,8 +7,8 @@ import importlib
 import io
 import sys
 from collections.abc import Sequence
-from typing import IO, Any, BinaryIO, Protocol
 
+from orchestrator.core.hints import IO, Any, BinaryIO, Protocol
 from orchestrator.doors.cli.repl import parsing
 from orchestrator.errors import EnvironmentProblem
 

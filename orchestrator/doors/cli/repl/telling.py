@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from orchestrator.app.kernel import operations
+from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import split_lines
 from orchestrator.core.tuples import NamedTuple

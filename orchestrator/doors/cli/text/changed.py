@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.core import handoff
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli.shapes import visible
 
 Answer = dict[str, Any]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from orchestrator.core import visible as spelling
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import screen
 
 LONG = 400

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import shapes
 
 

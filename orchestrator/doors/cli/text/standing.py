@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.core import completion
 from orchestrator.core.handoff import CAUSES, NOTES, STALLED
+from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text import layout

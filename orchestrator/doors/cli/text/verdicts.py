@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 from orchestrator.core.validation import criteria as rules
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
+from orchestrator.core.hints import Any
 from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.text import layout
 
