@@ -36,7 +36,7 @@ else:
     class Protocol:
         """What has these members."""
 
-    def TypeVar(name, **bound):
+    def TypeVar(name, *kinds, **bound):
         """A name in annotations."""
 
     def cast(kind, value):
