@@ -181,13 +181,13 @@ def _marks_by_ending() -> dict[str, list[str]]:
     return found
 
 
-def _endings(data: str) -> set[str]:
+def _endings(data: str) -> frozenset[str]:
     """What stands before the sign of each mark that ends with a sign and may be in a text."""
     if len(data) < SHORT:
         # Making the patterns costs more than looking at what stands before each sign.
         parts = data.replace("_", "-").replace(".", "-").split("-")
         return tables.ENDINGS.intersection([part[-2:] for part in parts])
-    backwards, found = data[::-1], set()
+    backwards, found = data[::-1], frozenset[str]()
     for sign in tables.SIGNS:
         if sign in data:
             found |= {place[0][2:0:-1] for place in compiled(_marks_backwards(sign)).finditer(backwards)}
