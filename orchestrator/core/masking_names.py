@@ -281,12 +281,18 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
         return value
     if folder and compiled(patterns.FOLDER).match(value):
         return None
-    if harmless(value):
-        return _annotated(view, hint, start, row)
-    found = _innocent(view, hint, start)
+    found = _harmless(view, hint, start, value)
     if found is None:
         return Head(start, row, Ends(runs.RUN, stops, marks=True))
     return found if isinstance(found, Pending) else _annotated(view, hint, start, row)
+
+
+def _harmless(view: View, hint: Match, start: int, value: str) -> Pending | str | None:
+    """What stands where a value could, if it is none; None where a secret may."""
+    # What begins as code does is looked at as such first, which tells it sooner.
+    if value[:1].isalpha() and not value.isalnum():
+        return _innocent(view, hint, start) or ("" if harmless(value) else None)
+    return "" if harmless(value) else _innocent(view, hint, start)
 
 
 def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
