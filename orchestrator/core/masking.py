@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from orchestrator.core import sha256
 from orchestrator.core.hints import Any, overload
 from orchestrator.core.masking_letters import compiled
-from orchestrator.core.masking_prefilter import BROKEN, HIDDEN, NOTHING, SHORTEST_VALUE, look
+from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
 
 REDACTED = "[REDACTED]"
 MASK = "[MASKED:"
@@ -76,10 +76,10 @@ def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
     found = look(text, secrets, keys_only=keys_only)
     if found in (NOTHING, HIDDEN):
         return text
-    if found == BROKEN:
+    if found in (BROKEN, COLOURED):
         from orchestrator.core import masking_stream
 
-        return masking_stream.masked(text, secrets, keys_only)
+        return masking_stream.masked(text, secrets, keys_only, found == COLOURED)
     from orchestrator.core import masking_machine
 
     return masking_machine.masked(text, secrets, keys_only)

@@ -252,11 +252,10 @@ def _url(view: View, hint: Match) -> Found:
     end = run.end() if run else start
     if view.open(end):
         return Pending(start)
-    opener, scheme = _scheme(view, start)
-    place = _within(view.text[start:end], opener)
+    place = _within(view, start, end)
     if "[MASKED:" in place:  # a token holds a colon that is none of the URL
         place = compiled(patterns.MASKED).sub(lambda found: "M" * len(found[0]), place)
-    length = _userinfo(place, scheme)
+    length = _userinfo(view, start, place)
     user, colon, password = place[: max(length, 0)].partition(":")
     if not user + password:
         return None
@@ -277,8 +276,12 @@ def _scheme(view: View, start: int) -> tuple[str, str]:
     return before[run.end() : run.end() + 1], run.group()[::-1]
 
 
-def _within(run: str, opener: str) -> str:
+def _within(view: View, start: int, end: int) -> str:
     """A URL without what closes the string, the link or the brackets that it stands in."""
+    run = view.text[start:end]
+    if not compiled(r"[\"'`)\]>}]").search(run):
+        return run
+    opener, _ = _scheme(view, start)
     if opener in ("'", '"', "`"):
         return run.partition(opener)[0]
     closer = {"(": ")", "[": "]", "<": ">", "{": "}"}.get(opener)
@@ -286,7 +289,7 @@ def _within(run: str, opener: str) -> str:
     return run[: found.start()] if found else run
 
 
-def _userinfo(place: str, scheme: str) -> int:
+def _userinfo(view: View, start: int, place: str) -> int:
     """How long the part before the last `@` of the authority is; -1 for none.
 
     Where a path could begin a password may go on as well: what stands there decides.
@@ -298,7 +301,8 @@ def _userinfo(place: str, scheme: str) -> int:
     if at < 0:
         user, colon, rest = authority.partition(":")
         named = harmless(rest) and (rest.lower() == "port" or not rest.isalnum())
-        numbered = rest.isdigit() and (scheme in _WEB_SCHEMES or "." in user or user == "localhost")
+        local = "." in user or user == "localhost"
+        numbered = rest.isdigit() and (local or _scheme(view, start)[1] in _WEB_SCHEMES)
         return -1 if not colon or named or numbered or user.startswith("[") else last
     if ":" not in authority[:at] or last == at:
         return at

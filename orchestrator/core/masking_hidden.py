@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 
 from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, all_seen, compiled
 from orchestrator.core.masking_patterns import BEGINS
@@ -94,8 +95,11 @@ _TITLE_WAITS = STRING_LENGTH + 16
 """How far before the end of a piece a title may have begun that is not there as a whole."""
 _CODE_WAITS = 1_024
 """The same for any other code, and for what is spelt out."""
-_TITLE_SIGN = r"\x1b[\]PX_^]|[\x90\x98\x9d-\x9f]"
-_SIGN = r"[\x1b\x90\x98\x9b\x9d-\x9f\\^]"
+_EIGHT_BITS = r"[\x90\x98\x9b\x9d-\x9f]"
+_SPELT_SIGN = r"[\\^]"
+
+
+_COLOUR, _KINDS_OF_COLOURS = r"\x1b\[[0-9;]{0,64}m", 24
 
 
 @functools.cache
@@ -121,6 +125,20 @@ def _pattern(text: str, known: Letters) -> str:
     return _hidden(tuple(begins)) if begins else ""
 
 
+def without_colours(text: str) -> str | None:
+    """A text without its colours; None where they are of too many kinds, or not all that is hidden."""
+    for _ in range(_KINDS_OF_COLOURS):
+        at = text.find("\x1b")
+        if at < 0:
+            return text
+        colour = compiled(_COLOUR).match(text, at)
+        if colour is None:
+            return None
+        # Each escape has an end of its own, so that none is put together here.
+        text = text.replace(colour[0], "")
+    return None
+
+
 def split(text: str) -> list[str]:
     """What is seen of a text and what is hidden in it, by turns; it begins and ends with what is seen."""
     pattern = _pattern(text, Letters(text))
@@ -129,27 +147,29 @@ def split(text: str) -> list[str]:
 
 def begun(text: str) -> int:
     """Where something hidden begins that more text could go on with; the length of the text where nothing does."""
-    near, tail = text[-_CODE_WAITS:], text[-_TITLE_WAITS:]
-    titles = tail.count("\x1b") != tail.count("\x1b[") or any(sign in tail for sign in _SAYS_EIGHT_BITS)
-    if not titles and "\\" not in near and "\x1b" not in near and "^" not in near and "\x9b" not in near:
-        return len(text)
-    at = _first_begun(text, len(text) - len(near), _SIGN)
-    if titles:
-        at = min(at, _first_begun(text, len(text) - len(tail), _TITLE_SIGN))
-    if at == len(text):
-        return at
-    # What looks like a beginning may be the end of what began before.
-    first = max(0, len(text) - _TITLE_WAITS if titles else at - _CODE_WAITS)
-    pattern = _pattern(text[first:], Letters(text[first:]))
-    before = compiled(pattern).finditer(text, first) if pattern else ()
-    return next((found.start() for found in before if found.start() < at < found.end()), at)
-
-
-def _first_begun(text: str, start: int, sign: str) -> int:
-    """Where the first of these signs stands from which on what is hidden goes on to the end of the text."""
+    end, tail = len(text), max(0, len(text) - _TITLE_WAITS)
+    last = text.rfind("\x1b", tail)
+    # What an escape begins ends at the next one, but for a title, which that one may end.
+    places = [text.rfind("\x1b", tail, max(last, tail)), last]
+    begins: list[Iterable[int]] = [places]
+    near = max(0, end - _CODE_WAITS)
+    if text.find("\\", near) >= 0 or text.find("^", near) >= 0:
+        begins.append(_places(_SPELT_SIGN, text, near))
+    if not text.isascii():
+        begins.append(_places(_EIGHT_BITS, text, tail))
     unfinished = compiled(_BEGUN).match
-    places = map(re.Match.start, compiled(sign).finditer(text, start))
-    return next((place for place in places if unfinished(text, place)), len(text))
+    at = min(next((place for place in each if place >= 0 and unfinished(text, place)), end) for each in begins)
+    if at < end:
+        # What looks like a beginning may be the end of what began before.
+        first = tail if says(text[tail:]) else max(0, at - _CODE_WAITS)
+        pattern = _pattern(text[first:], Letters(text[first:]))
+        before = compiled(pattern).finditer(text, first) if pattern else ()
+        return next((found.start() for found in before if found.start() < at < found.end()), at)
+    return end
+
+
+def _places(sign: str, text: str, start: int) -> Iterable[int]:
+    return (found.start() for found in compiled(sign).finditer(text, start))
 
 
 def says(text: str) -> bool:

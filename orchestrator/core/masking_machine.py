@@ -16,7 +16,7 @@ from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
-from orchestrator.core.masking_prefilter import NOTHING, SHORTEST_VALUE, is_marked, look
+from orchestrator.core.masking_prefilter import NOTHING, SHORTEST_VALUE, holds_registered, is_marked, look
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
@@ -38,6 +38,7 @@ _JOINED = (runs.RUN, runs.HEADER)
 
 _UNENDING = r"(?!-)[A-Za-z0-9_.-]*+"
 """What ends no value: behind its name a secret of such characters is one, as its token is."""
+Hints = tuple[patterns.Hint, ...]
 _HINTS, _KEY_HINTS = (
     (tuple(hint for hint in hints if not hint.long), hints) for hints in (patterns.HINTS, patterns.KEY_HINTS)
 )
@@ -166,18 +167,7 @@ class Machine:
         return "".join(out)
 
     def _advance(self, view: View) -> None:
-        unread = view.text[self._look :]
-        marked = Letters(unread).has_long_run()
-        if not view.final or view.cut:
-            marked = marked or patterns.begins_mark(unread)
-        elif marked:
-            marked = is_marked(unread)
-        sources = [
-            _Source(hint, view, self._look)
-            for hint in self._hints[marked]
-            if (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
-        ]
-        sources = [source for source in sources if source.match]
+        sources = _sources(view, self._hints, self._look)
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
@@ -299,6 +289,30 @@ class Machine:
         self._stack.pop()
         bisect.insort(self._ends, self._before + self._at)
         return True
+
+
+def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
+    """The hints that are in a text from a place on."""
+    unread = view.text[at:]
+    marked = Letters(unread).has_long_run()
+    if not view.final or view.cut:
+        marked = marked or patterns.begins_mark(unread)
+    elif marked:
+        marked = is_marked(unread)
+    sources = [
+        _Source(hint, view, at)
+        for hint in hints[marked]
+        if (view.lower if hint.lower else view.text).find(hint.literal, at) >= 0
+    ]
+    return [source for source in sources if source.match]
+
+
+def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
+    """Whether a text that is there as a whole has a place where a secret may begin."""
+    if secrets and holds_registered(Letters(text).text, secrets):
+        return True
+    view = View(text, patterns.lowered(text), final=True, cut=False, ends=[], before=0)
+    return bool(_sources(view, _KEY_HINTS if keys_only else _HINTS, 0))
 
 
 def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:

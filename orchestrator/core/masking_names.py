@@ -53,6 +53,12 @@ _COUNTED = r"(?:\A|[^a-z])(?:max|min|num|n|pad|eos|bos|unk|sep|cls|mask|start|en
 """Before `token`: a number of tokens, or the number of one."""
 _CONSTANT_LENGTH = 3
 """How many digits the number of a token has that a parser knows: `ERRORTOKEN = 59`."""
+_UNQUOTED = r"\w[\w.]{2,40}+(?![(\[\"'`\\])"
+"""Where a value begins so, nothing opens a quoted one: no call, and no letters before a quote."""
+_TYPE_NAME = r"(?:[Uu]?[Ii]nt|[Ff]loat|Big)[0-9A-Z]"
+_WORD_WITH_DIGITS = rf"(?!{_TYPE_NAME})(?![A-Za-z]{{1,200}}+(?![A-Za-z0-9]))[A-Za-z0-9]{{1,200}}+(?:\s|\Z)"
+"""A word that is neither code nor prose wherever it stands, but for the name of a type."""
+_COMPARED = ("==", " =")
 _PORT_OR_NAME = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
@@ -104,10 +110,10 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     lead = _folded_lead(view, row, _lead(view, hint))
     if isinstance(lead, Pending):
         return lead
-    opener = compiled(patterns.OPENER).match(view.text, lead)
+    opener = _opener(view, lead)
     if view.open(opener.end() if opener else lead) or (opener and _half_open(view, opener)):
         return Pending(lead)
-    if opener is None and view.open(_opening(view, lead)):
+    if opener is None and not view.final and view.open(_opening(view, lead)):
         return Pending(lead)
     quote = _quote_before(view, at)
     ends = _quoted(opener) if opener else Ends(runs.HEADER, rf"[{quote}\\\r\n]" if quote else _HEADER_STOPS)
@@ -209,6 +215,8 @@ def _cookie(view: View, hint: Match) -> Found:
 
 def _lead(view: View, hint: Match) -> int:
     """Where the value begins: after blanks, and after line ends where the name was quoted."""
+    if view.text[hint.end() : hint.end() + 1].isalnum():
+        return hint.end()
     blanks = r"(?:<!\[CDATA\[)?" if _is_element(hint) else r"\*{0,3}[ \t]{0,16}"
     lead = compiled(r"\*{0,3}\s{0,64}" if _is_quoted(hint) else blanks).match(view.text, hint.end())
     return lead.end() if lead else hint.end()
@@ -260,7 +268,7 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
     if _is_element(hint):
         return _element(view, hint, start)
     row = _row(view, hint, start)
-    opener = compiled(patterns.OPENER).match(view.text, start)
+    opener = _opener(view, start)
     if opener:
         return None if _closes(view, hint, opener.end()) else _quoted_value(view, row, opener, folder)
     if hint.group().endswith(":") and _is_other(view, hint.start(), start):
@@ -273,12 +281,18 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
         return value
     if folder and compiled(patterns.FOLDER).match(value):
         return None
-    if harmless(value):
-        return _annotated(view, hint, start, row)
-    found = _innocent(view, hint, start)
+    found = _harmless(view, hint, start, value)
     if found is None:
         return Head(start, row, Ends(runs.RUN, stops, marks=True))
     return found if isinstance(found, Pending) else _annotated(view, hint, start, row)
+
+
+def _harmless(view: View, hint: Match, start: int, value: str) -> Pending | str | None:
+    """What stands where a value could, if it is none; None where a secret may."""
+    # What begins as code does is looked at as such first, which tells it sooner.
+    if value[:1].isalpha() and not value.isalnum():
+        return _innocent(view, hint, start) or ("" if harmless(value) else None)
+    return "" if harmless(value) else _innocent(view, hint, start)
 
 
 def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
@@ -286,6 +300,8 @@ def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
     line = _line(view, start)
     if isinstance(line, Pending):
         return line
+    if compiled(_WORD_WITH_DIGITS).match(line) and hint.group()[-2:] not in _COMPARED:
+        return None
     if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")) or _is_in_code(hint, line):
         return line
     spoken = hint.group().endswith((":", "*")) and not _is_quoted(hint) and innocent.is_prose(line)
@@ -344,6 +360,11 @@ def _block_scalar(view: View, hint: Match, start: int) -> Found:
     return Head(begin.end(), kinds.GENERIC, Ends(runs.INDENTED, level=level))
 
 
+def _opener(view: View, at: int) -> Match | None:
+    """What opens a quoted value there."""
+    return None if compiled(_UNQUOTED).match(view.text, at) else compiled(patterns.OPENER).match(view.text, at)
+
+
 def _half_open(view: View, opener: Match) -> bool:
     """Whether two quotes may become three."""
     return view.text.startswith(opener[2][0], opener.end()) and view.open(opener.end() + 1)
@@ -395,7 +416,7 @@ def _annotated(view: View, hint: Match, start: int, row: int) -> Found:
     begin = lead.end() if lead else annotation.end()
     if view.open(begin):
         return Pending(begin)
-    opener = compiled(patterns.OPENER).match(view.text, begin)
+    opener = _opener(view, begin)
     if opener:
         return _quoted_value(view, row, opener)
     value = heads.value(view, begin, _BLANK_STOPS)
@@ -485,7 +506,7 @@ def _word(view: View, start: int) -> Found:
     """A word that is a secret unless it is harmless, in quotes or not."""
     if view.open(start):
         return Pending(start)
-    opener = compiled(patterns.OPENER).match(view.text, start)
+    opener = _opener(view, start)
     if opener:
         return _quoted_value(view, kinds.GENERIC, opener)
     value = heads.value(view, start, _BLANK_STOPS)

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled
 
-NOTHING, HIDDEN, WHOLE, BROKEN = range(4)
-"""What a text may hold: nothing; something hidden, but no secret; a secret; a secret that something hidden breaks.
+NOTHING, HIDDEN, WHOLE, BROKEN, COLOURED = range(5)
+"""What a text may hold: nothing; something hidden, but no secret; a secret; a secret that something hidden breaks, or
+that only colours do.
 
 Where a text holds something hidden, this is no answer for the texts that it was put together from, nor for those that
 it is decoded to.
@@ -30,7 +31,7 @@ _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
 
 def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
-    """What a text may hold: `NOTHING`, `HIDDEN`, `WHOLE` or `BROKEN`.
+    """What a text may hold: `NOTHING`, `HIDDEN`, `WHOLE`, `BROKEN` or `COLOURED`.
 
     Args:
         text: what is to be stored or shown.
@@ -40,7 +41,9 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
     letters = Letters(text)
     coloured = letters.without_colours() if letters.controls else None
     if coloured and not letters.spells_controls():
-        return BROKEN if _coloured_holds(*coloured, letters.text, secrets, keys_only) else HIDDEN
+        if not _coloured_holds(*coloured, letters.text, secrets, keys_only):
+            return HIDDEN
+        return BROKEN if letters.dropped else COLOURED
     if not letters.controls and not letters.spells_controls():
         found = _holds(letters, secrets, keys_only)
         if not found or not letters.dropped or all_seen(text):
@@ -56,7 +59,7 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
 def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: bool = False) -> bool:
     """Whether a secret may be in a text; where ``anew`` is true a key may begin in the middle of a word."""
     text, anew = letters.text, anew or letters.dropped
-    if secrets and any(begin in text for begin in _beginnings(tuple(secrets))):
+    if secrets and holds_registered(text, secrets):
         return True
     if not keys_only and _holds_named(text, letters.lower()):
         return True
@@ -86,6 +89,11 @@ def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], k
 def _without_digits(begin: str) -> str:
     """What is left of a word in such a text, whatever of it looks like the rest of a colour."""
     return begin.translate(dict.fromkeys(b"0123456789;")).rpartition("[")[2].lstrip("m")
+
+
+def holds_registered(text: str, secrets: Sequence[str]) -> bool:
+    """Whether a registered value may be in a text, which has the characters that `Letters` leaves."""
+    return any(begin in text for begin in _beginnings(tuple(secrets)))
 
 
 @functools.lru_cache(maxsize=16)
@@ -181,13 +189,13 @@ def _marks_by_ending() -> dict[str, list[str]]:
     return found
 
 
-def _endings(data: str) -> set[str]:
+def _endings(data: str) -> frozenset[str]:
     """What stands before the sign of each mark that ends with a sign and may be in a text."""
     if len(data) < SHORT:
         # Making the patterns costs more than looking at what stands before each sign.
         parts = data.replace("_", "-").replace(".", "-").split("-")
         return tables.ENDINGS.intersection([part[-2:] for part in parts])
-    backwards, found = data[::-1], set()
+    backwards, found = data[::-1], frozenset[str]()
     for sign in tables.SIGNS:
         if sign in data:
             found |= {place[0][2:0:-1] for place in compiled(_marks_backwards(sign)).finditer(backwards)}

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.masking_letters import compiled
-from orchestrator.core.masking_machine import Machine, goes_on
+from orchestrator.core.masking_machine import Machine, goes_on, may_begin
 from orchestrator.core.masking_prefilter import SHORTEST_VALUE
 from orchestrator.core.tuples import NamedTuple
 
@@ -86,8 +86,11 @@ class Stream:
         return rest
 
 
-def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
-    """A text that is there as a whole, masked as by a stream."""
+def masked(text: str, secrets: Sequence[str], keys_only: bool, coloured: bool = False) -> str:
+    """A text that is there as a whole, masked as by a stream; ``coloured``: nothing is hidden in it but colours."""
+    plain = hidden.without_colours(text) if coloured else None
+    if plain is not None and not may_begin(plain, secrets, keys_only):
+        return text
     while True:
         one = _Pass(secrets, keys_only)
         shown = one.whole(text)
