@@ -25,6 +25,23 @@ _KINDS = (
 )
 
 
+databases: set[str] = set()
+"""The databases that this process has opened, by their real paths.
+
+Whoever opens such a file by itself, or one that SQLite keeps beside it, and closes it again, ends the locks of every
+connection in this process. Another process would then take itself for the last one that uses the database, and delete
+the steps that are only in its log.
+"""
+DATABASE_PARTS = ("", "-wal", "-shm", "-journal")
+"""What the names of a database's files end with, behind its own name."""
+
+
+def is_of_database(path: str | os.PathLike[str]) -> bool:
+    """Whether a path leads to a database that this process has opened, or to a file beside it that belongs to it."""
+    real = os.path.realpath(path)
+    return any(real.startswith(each) and real[len(each) :] in DATABASE_PARTS for each in databases)
+
+
 class Unreadable(Exception):
     """A file that cannot be used; `reason` is a phrase that goes behind the file's name.
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orchestrator import files
 from orchestrator.core.names import IGNORE_ALL, IGNORE_FILE, OWN_FOLDER
 from orchestrator.errors import EnvironmentProblem
 
@@ -122,8 +123,11 @@ def open_regular(path: str | os.PathLike[str], flags: int = READ) -> int:
     """A descriptor of a regular file for reading; no link is followed and no pipe waited for, unless flags say so.
 
     Raises:
-        OSError: there is no such file, it is not a regular file, or it may not be read.
+        OSError: there is no such file, it is not a regular file, it may not be read, or it belongs to a database that
+            this process has opened.
     """
+    if files.is_of_database(path):
+        raise OSError(None, "it belongs to a database that is open")
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

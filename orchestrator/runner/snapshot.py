@@ -27,6 +27,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from orchestrator import files as named_files
 from orchestrator.core import masking
 from orchestrator.core.running import codes, evidence
 from orchestrator.core.tuples import NamedTuple
@@ -328,7 +329,17 @@ def _scan(top: str) -> tuple[dict[str, Signature], tuple[str, ...], frozenset[st
             every += [prefix + name for name in below]
             if depth < DEPTH:
                 folders += [(f"{folder}{os.sep}{name}", f"{prefix}{name}/", depth + 1) for name in below]
+    _leave_out_databases(top, files)
     return files, tuple(sorted(unreadable)), frozenset(every)
+
+
+def _leave_out_databases(top: str, files: dict[str, Signature]) -> None:
+    """Take out what is this process's own: it changes by itself, and whoever reads it ends the locks on it."""
+    real = os.path.join(os.path.realpath(top), "")
+    for database in named_files.databases:
+        if database.startswith(real):
+            for part in named_files.DATABASE_PARTS:
+                files.pop(f"{database[len(real) :]}{part}".replace(os.sep, "/"), None)
 
 
 def _look(entries: Iterator[os.DirEntry[str]], prefix: str, files: dict[str, Signature]) -> list[str]:

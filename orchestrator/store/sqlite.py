@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Callable
 
-from orchestrator import errors
+from orchestrator import errors, files
 from orchestrator.core import names
 from orchestrator.core.hints import TYPE_CHECKING, Protocol, TypeVar
 from orchestrator.store import constants, problems
@@ -104,6 +104,7 @@ def open_file(
     real = real_path(path)
     identity = _check_file(real, write)
     mode = _mode(real, write)
+    files.databases.add(real)
     try:
         connection = sqlite3.connect(
             uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256,
@@ -130,6 +131,7 @@ def open_alone(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> Connec
     """
     real = real_path(path)
     _check_file(real, True)
+    files.databases.add(real)
     connection = sqlite3.connect(
         uri(real, "mode=rw"), timeout=0, isolation_level=None, uri=True, factory=Connection, check_same_thread=False
     )

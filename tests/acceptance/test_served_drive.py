@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import pathlib
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -59,6 +61,23 @@ def test_a_session_that_is_begun_on_the_page_runs_to_its_verdict(house: WebHouse
         assert "$0.50" in page.locator("#work").inner_text()
         assert watched.faults == []
     assert "Traceback" not in house.complaints()
+
+
+def test_the_page_says_until_when_a_usage_limit_is_waited_for(house: WebHouse) -> None:
+    reset = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=5)
+    hit = f"USAGE_LIMIT: You've hit your session limit · resets {reset:%I:%M%p} (UTC)"
+    house.serve(PLANNED, {"role": "developer", "status": "ERROR", "error": hit}, flags=("--drive",))
+    house.api("/api/sessions", {"id": "S1", "goal": "Ship the login page"})
+    with browsing() as browser:
+        page = browser.new_page()
+        watched = Watched(page, house.url)
+        come_in(page, house)
+        page.goto(f"{house.url}/sessions/S1")
+        page.locator("#work tbody tr", has_text="limited").wait_for()
+        waits = page.locator("#work tbody tr", has_text="waits for a usage limit until").inner_text()
+        assert re.search(r"until \d+ \w+ \d{4}, \d\d:\d\d \(in 5 hr\.?\)", waits.replace("\xa0", " ")), waits
+        assert "You've hit your session limit" in page.locator("#work").inner_text()
+        assert watched.faults == []
 
 
 def test_a_server_that_is_killed_is_followed_by_one_that_goes_on(house: WebHouse) -> None:

@@ -124,15 +124,21 @@ def heard(model: Model, pattern: str) -> list[str]:
 
 
 class House:
-    """A repository with a client; what the client told stands in `stream`."""
+    """A repository with a client; what the client told stands in `stream`.
 
-    def __init__(self, folder: pathlib.Path, template: pathlib.Path | None = None) -> None:
+    Args:
+        template: a project that is copied. clone: the project is there already.
+    """
+
+    def __init__(self, folder: pathlib.Path, template: pathlib.Path | None = None, *, clone: bool = False) -> None:
         self.home, self.project = folder / "home", folder / "project"
         self.home.mkdir()
         self.stream: list[dict[str, Any]] = []
         self.address = ""
         if template is not None:
             shutil.copytree(template, self.project)
+            return
+        if clone:
             return
         self.project.mkdir()
         self.git("init", "-q")

@@ -188,6 +188,23 @@ def test_a_main_agent_may_use_the_server_beside_the_hooks(made: House) -> None:
     assert made.orchestrator("audit", "refusals", "-s", "S1")["refusals"] == []
 
 
+def test_a_clone_is_ready_where_the_shared_scope_alone_is_committed(tmp_path: pathlib.Path) -> None:
+    first = House(tmp_path)
+    (first.project / ".gitignore").write_text(".orchestrator/\n")
+    first.orchestrator("install", "claude-code", "--scope", "project")
+    first.git("add", ".")
+    first.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Install")
+    (tmp_path / "else where").mkdir()
+    first.git("clone", "-q", str(first.project), str(tmp_path / "else where" / "project"))
+    made = House(tmp_path / "else where", clone=True)
+    made.orchestrator("init")
+    with made.played(until_planned) as model:
+        made.claude(ORCHESTRATE)
+    assert starts_of(made) == [("project_manager", None)]
+    assert heard(model, "PLANNING_COMPLETE -> developer")
+    assert made.git("status", "--porcelain") == ""
+
+
 def test_both_scopes_together_answer_each_event_once(made: House) -> None:
     made.orchestrator("install", "claude-code", "--scope", "project")
 

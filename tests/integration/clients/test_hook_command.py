@@ -334,9 +334,15 @@ def test_the_shared_command_finds_the_program_and_leaves_events_to_the_local_one
     caller: Caller, tmp_path: pathlib.Path, script: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caller.session(FOREGROUND)
-    monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     project = tmp_path / "a project"
     (project / ".claude").mkdir(parents=True)
+    (project / ".venv/bin").mkdir(parents=True)
+    (project / ".venv/bin/orchestrator").symlink_to(script)
+    done, _ = call_installed(caller, project, EVENTS[0], command_of("SessionStart", "project"))
+    assert kind(done.stdout) == "context"
+    (project / ".venv/bin/orchestrator").unlink()
+    monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")
     done, _ = call_installed(caller, project, EVENTS[0], command_of("SessionStart", "project"))
     assert kind(done.stdout) == "context"
     (project / ".claude/settings.local.json").write_text(json.dumps({"x": command_of("SessionStart")}))

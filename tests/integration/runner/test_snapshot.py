@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from orchestrator.core.running import evidence
 from orchestrator.errors import Refused
 from orchestrator.runner import snapshot, verified
+from tests.integration.app.desk import Desk
 from tests.integration.runner import elsewhere
 
 AT = "2026-01-02T03:04:05.000006Z"
@@ -573,3 +576,31 @@ def test_a_tree_that_vanishes_while_it_is_looked_at_is_no_error(
 
     monkeypatch.setattr("os.open", open_)
     assert set(snapshot.take(root).files) == {"README.md"}
+
+
+# A database of the program in the tree
+
+
+PASSES_BY = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM sessions'); c.close()"
+
+
+@pytest.mark.parametrize("looks", ["take", "hash", "link"])
+def test_a_look_at_a_tree_leaves_the_locks_on_an_open_database_alone(tmp_path: pathlib.Path, looks: str) -> None:
+    (tmp_path / "notes.md").write_text("x")
+    desk = Desk(tmp_path)
+    desk.session()
+    logs = [pathlib.Path(f"{desk.path}{part}") for part in ("-wal", "-shm")]
+    if looks == "take":
+        assert [name for name in snapshot.take(tmp_path).files if name.startswith(desk.path.name)] == []
+    for each in (desk.path, *logs):
+        if looks == "hash":
+            with pytest.raises(OSError, match="belongs to a database"):
+                snapshot.file_hash(each, each.name)
+        elif looks == "link":
+            (tmp_path / "link").symlink_to(each)
+            assert snapshot.content_hash(str(tmp_path), os.path.realpath(tmp_path / "link")) is None
+            (tmp_path / "link").unlink()
+    # A process that takes itself for the last one deletes the log, and with it what is only there.
+    subprocess.run([sys.executable, "-c", PASSES_BY, str(desk.path)], check=True)
+    assert all(each.exists() for each in logs)
+    desk.call("session pause", id="S1", by="project_manager", reason="x")

@@ -205,6 +205,34 @@ class Ledger:
     def reports(self, *answers: tuple[str, str], group: str = "G") -> list[int]:
         return [self.report(role, effect, group) for role, effect in answers]
 
+    def start(self, group: str = "G", isolation: str | None = "worktree", turn: int | None = None) -> tuple[int, int]:
+        """A start of an agent by a driver, in a turn of its own or once more in one; its turn and step."""
+        seq = self.step()
+        self.connection.execute(
+            "UPDATE starts SET ended_seq = ?, ended_at = ?, outcome = 'failed' WHERE session_id = ? AND group_id = ?"
+            " AND ended_seq IS NULL",
+            [seq, T, SESSION, group],
+        )
+        who = dict.fromkeys(("role", "agent_id", "client"), "developer")
+        place = dict(session_id=SESSION, group_id=group, turn=turn or seq, seq=seq)
+        self.insert("starts", **place, **who, via="drive", isolation=isolation, started_at=T)
+        return turn or seq, seq
+
+    def merge(
+        self, group: str = "G", *proofs: str, turn: int | None = None, rules: int | None = None
+    ) -> int:
+        """A merge that is reported in a turn, with what its driver wrote of it, judged by a version of the rules."""
+        seq = self.report("developer", "merge", group, turn=turn)
+        key = dict(session_id=SESSION, seq=seq)
+        for part, proof in enumerate(proofs, start=1):
+            row = {"kind": "merge", "subject": group, "outcome": proof, "hash": "h", "size": 0, "content": ""}
+            self.insert("evidence", **key, **row, part=part, group_id=group)
+        if rules is not None:
+            row = {"group_id": group, "current_agent": "x", "response_status": "X", "action": "wait", "timestamp": T}
+            row |= {"cause": "report", "rules": "[]", "workflow_version_id": 1, "rules_version": rules, "answer": "{}"}
+            self.insert("router_decisions", **key, **row, report_id=f"{SESSION}:R{seq}")
+        return seq
+
     def block(self, group: str = "G", *, external: bool = False) -> str:
         seq = self.step()
         self.insert(

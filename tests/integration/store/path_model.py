@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 
+PROVEN_SINCE = 5
+"""The version of the rules since which a merge from a worktree needs its proof."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Report:
@@ -15,6 +18,17 @@ class Report:
     effect: str
     group: str | None
     acknowledged: frozenset[str] = frozenset()
+    turn: int | None = None
+    proven: bool = False
+    rules: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Start:
+    seq: int
+    group: str
+    turn: int
+    isolation: str | None
 
 
 @dataclasses.dataclass
@@ -40,6 +54,7 @@ class World:
     testing_mode: str
     groups: dict[str, Group]
     reports: list[Report] = dataclasses.field(default_factory=list)
+    starts: list[Start] = dataclasses.field(default_factory=list)
 
     def of(self, name: str, *effects: str, role: str | None = None) -> list[Report]:
         """Reports of a group since work on it began or began again."""
@@ -98,7 +113,15 @@ class World:
     def merge(self, name: str) -> Report | None:
         approval = self.approval(name)
         later = [report for report in self.of(name, "merge") if approval and report.seq > approval.seq]
-        return later[-1] if later else None
+        return later[-1] if later and self.is_seen(later[-1]) else None
+
+    def is_seen(self, merge: Report) -> bool:
+        """Whether a merge was seen by who had to see it: the driver that had put the agent into a worktree."""
+        place = merge.group, merge.turn
+        begun = [start for start in self.starts if (start.group, start.turn) == place and start.seq < merge.seq]
+        if not begun or begun[-1].isolation != "worktree":
+            return True
+        return merge.proven or (merge.rules is not None and merge.rules < PROVEN_SINCE)
 
     def reviewed(self, name: str) -> bool:
         group = self.groups[name]

@@ -295,23 +295,8 @@ def test_a_merge_is_void_with_its_approval(book: ledger.Ledger) -> None:
 def driven(book: ledger.Ledger, *proofs: str, isolation: str | None = "worktree", rules: int | None = None) -> int:
     """A merge whose agent was started in a worktree, with the evidence that its driver wrote; the merge's step."""
     book.reports(*BUILT, ("tech_lead", "approve"))
-    turn = book.step()
-    start = dict.fromkeys(("role", "agent_id", "client"), "developer")
-    book.insert(
-        "starts", **start, session_id="S1", group_id="G", turn=turn, seq=turn, via="drive", isolation=isolation,
-        started_at=ledger.T,
-    )  # fmt: skip
-    seq = book.report("developer", "merge", turn=turn)
-    key = {"session_id": "S1", "seq": seq}
-    for part, proof in enumerate(proofs, start=1):
-        row = {"kind": "merge", "subject": "G", "outcome": proof, "hash": "h", "size": 0, "content": ""}
-        book.insert("evidence", **key, **row, part=part, group_id="G")
-    if rules is not None:
-        row = {"group_id": "G", "current_agent": "x", "response_status": "X", "action": "wait", "timestamp": ledger.T}
-        row |= {"cause": "report", "rules": "[]", "workflow_version_id": 1, "rules_version": rules, "answer": "{}"}
-        row |= {"report_id": f"S1:R{seq}"}
-        book.insert("router_decisions", **key, **row)
-    return seq
+    turn, _ = book.start(isolation=isolation)
+    return book.merge("G", *proofs, turn=turn, rules=rules)
 
 
 PROOFS: list[Any] = [
@@ -361,6 +346,21 @@ def test_the_newest_start_of_the_turn_says_where_its_agent_worked(book: ledger.L
     merge = driven(book)
     book.connection.execute("UPDATE starts SET ended_seq = seq, ended_at = 't', outcome = 'failed'")
     assert book.part("merged") == (0, "unproven", merge)
+
+
+@every(("isolations", "found"), [
+    (("none", "worktree"), (0, "unproven")), (("worktree", "none"), (1, "merged")), (("worktree", None), (1, "merged")),
+])
+def test_of_several_starts_of_a_turn_the_newest_counts(isolations: tuple[str | None, ...], found: Any) -> None:
+    book = ledger.Ledger(ledger.empty())
+    book.group("G")
+    book.reports(*BUILT, ("tech_lead", "approve"))
+    turn, _ = book.start(isolation=isolations[0])
+    book.start(isolation=isolations[1], turn=turn)
+    merge = book.merge(turn=turn)
+    # One that comes later says nothing of the merge.
+    book.start(isolation=isolations[0], turn=turn)
+    assert book.part("merged") == (*found, merge)
 
 
 # --- reviewed

@@ -29,8 +29,13 @@ CHAINS = (
     (("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge")),
 )
 
+APPROVED = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"))
+
 groups = st.sampled_from(GROUPS)
 single = st.sampled_from([(role, effect) for role, effects in BY_ROLE.items() for effect in effects])
+isolations = st.sampled_from(("worktree", "worktree", "none", None))
+proofs = st.sampled_from(((), (), ("merged",), ("nothing_to_merge",)))
+rules = st.sampled_from((None, None, path_model.PROVEN_SINCE - 1, path_model.PROVEN_SINCE))
 acknowledged = st.frozensets(groups).map(lambda names: tuple(sorted(names)))
 events = st.one_of(
     st.tuples(st.just("reports"), groups, st.sampled_from(CHAINS)),
@@ -43,6 +48,9 @@ events = st.one_of(
     ),
     st.tuples(st.sampled_from(("block", "resolve", "ask", "answer", "review", "complete", "reopen", "cancel")), groups),
     st.tuples(st.sampled_from(("depend", "undepend")), groups, groups),
+    st.tuples(st.just("start"), groups, isolations, st.booleans()),
+    st.tuples(st.just("merge"), groups, proofs, rules),
+    st.tuples(st.just("driven"), groups, st.tuples(isolations) | st.tuples(isolations, isolations), proofs, rules),
 )
 
 
@@ -58,6 +66,7 @@ class Played:
             self.world.groups[name] = path_model.Group(kind=kind, security=security)
         self.blockers: dict[str, list[tuple[str, path_model.Blocker]]] = {name: [] for name in GROUPS}
         self.questions: dict[str, list[str]] = {name: [] for name in GROUPS}
+        self.turns: dict[str, int] = {}
 
     def play(self, event: Event) -> None:
         getattr(self, event[0])(*event[1:])
@@ -72,6 +81,27 @@ class Played:
 
     def manager(self, group: str | None, effect: str, names: tuple[str, ...]) -> None:
         self.report("project_manager", effect, group, names)
+
+    def start(self, group: str, isolation: str | None, again: bool) -> None:
+        """An agent is started in a turn of its own, or once more in the one before."""
+        turn, seq = self.book.start(group, isolation, self.turns.get(group) if again else None)
+        self.turns[group] = turn
+        self.world.starts.append(path_model.Start(seq, group, turn, isolation))
+
+    def merge(self, group: str, proofs: tuple[str, ...], rules: int | None) -> None:
+        turn = self.turns.get(group)
+        seq = self.book.merge(group, *proofs, turn=turn, rules=rules)
+        report = path_model.Report(seq, "developer", "merge", group, turn=turn, proven=bool(proofs), rules=rules)
+        self.world.reports.append(report)
+
+    def driven(
+        self, group: str, isolations: tuple[str | None, ...], proofs: tuple[str, ...], rules: int | None
+    ) -> None:
+        """A whole chain whose merge comes from agents that were started one after another in its turn."""
+        self.reports(group, APPROVED)
+        for number, isolation in enumerate(isolations):
+            self.start(group, isolation, number > 0)
+        self.merge(group, proofs, rules)
 
     def block(self, group: str) -> None:
         blocker = path_model.Blocker(0)

@@ -129,13 +129,16 @@
 
   const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
   const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const away = (minutes) => Math.abs(minutes) < 60
+    ? relative.format(minutes, "minute") : relative.format(Math.round(minutes / 60), "hour");
   function times(root) {
     for (const each of root.querySelectorAll("time")) {
       const at = new Date(each.dateTime);
       const minutes = Math.round((at - Date.now()) / 60000);
       each.title = `${exact.format(at)} (${each.dateTime})`;
-      each.textContent = minutes <= -1440 ? exact.format(at) : minutes <= -60
-        ? relative.format(Math.round(minutes / 60), "hour") : minutes < 0 ? relative.format(minutes, "minute") : "just now";
+      // What is still to come is waited for, so that its exact time counts.
+      each.textContent = minutes <= -1440 ? exact.format(at) : minutes < 0 ? away(minutes)
+        : minutes === 0 ? "just now" : `${exact.format(at)} (${away(minutes)})`;
     }
   }
 
