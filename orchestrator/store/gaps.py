@@ -272,7 +272,7 @@ _SPAWNS = """SELECT newest.group_id, newest.turn FROM (SELECT group_id, max(turn
         INDEXED BY sqlite_autoindex_handoffs_1 WHERE session_id = :session GROUP BY group_id) newest
     LEFT JOIN task_groups g ON g.session_id = :session AND g.id = newest.group_id
     LEFT JOIN sessions s ON newest.group_id = '' AND s.id = :session
-    WHERE CASE WHEN newest.turn = ifnull(g.turn, s.turn) THEN 0
+    WHERE newest.turn > :since AND CASE WHEN newest.turn = ifnull(g.turn, s.turn) THEN 0
         ELSE ifnull(ifnull(g.status, s.status) IN ('in_progress', 'active', 'paused')
             OR ifnull(g.status_seq, s.status_seq) < newest.turn, 1) END
     ORDER BY newest.turn"""
@@ -432,7 +432,7 @@ def breaks(connection: sqlite3.Connection, session: str, since: int = 0) -> Iter
     Args:
         since: only what is missing in a later step.
     """
-    yield from (each for each in _of_turns(connection, session, since) if each.seq > since)
+    yield from _of_turns(connection, session, since)
     yield from others(connection, session, since)
 
 
@@ -517,8 +517,7 @@ def _of_turns(connection: sqlite3.Connection, session: str, since: int = 0) -> I
     for rule in _OF_TURNS:
         yield from _broken_rule(connection, rule, key)
     count, last, _ = connection.execute(_STEPS, key).fetchone()
-    if count != (last or 0):
-        missing = _missing_step(connection, key)
+    if count != (last or 0) and (missing := _missing_step(connection, key)) > since:
         text = f"of {last} steps {count} are on record; step {missing} is missing"
         yield Break(MISSING_STEP, missing, session, None, None, None, None, text, "audit_events")
     yield from _unended(connection, key)

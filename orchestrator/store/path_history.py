@@ -31,7 +31,7 @@ _MODE = "SELECT testing_mode FROM sessions WHERE id = :session"
 _CHANGED_FIXED = """SELECT entity, entity_id, from_status FROM status_changes INDEXED BY ix_status_changes_entity
     WHERE session_id = :session AND entity IN ('group_kind', 'group_security', 'session_testing_mode')
     ORDER BY seq DESC, part DESC"""
-_TASKS = "SELECT id, group_id FROM tasks WHERE session_id = :session AND group_id IS NOT NULL"
+_TASKS = "SELECT id, group_id FROM tasks WHERE session_id = :session"
 _REPORTS = f"""SELECT r.seq, r.group_id, r.role, r.effect, CASE r.effect WHEN 'merge' THEN {guards_path.PROOF} END
     FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE r.session_id = :session ORDER BY r.seq, r.part"""

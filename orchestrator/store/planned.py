@@ -21,7 +21,7 @@ _FIRST = """(SELECT c.from_status FROM status_changes c INDEXED BY ix_status_cha
     WHERE c.session_id = {0}.session_id AND c.entity = '{1}' AND c.entity_id = {0}.id ORDER BY c.seq, c.part LIMIT 1)"""
 _REPORTS = """SELECT r.seq, r.agent_id, r.response_status, r.details FROM agent_reports r
     INDEXED BY sqlite_autoindex_agent_reports_1 WHERE r.session_id = :session
-    AND r.role = 'project_manager' AND r.effect IN ('plan', 'continue') AND r.details <> '{}' ORDER BY r.seq"""
+    AND r.role = 'project_manager' AND r.effect IN ('plan', 'continue') ORDER BY r.seq"""
 _KNOWN = "SELECT id FROM task_groups WHERE session_id = :session"
 _STATUSES = "SELECT DISTINCT response_status FROM workflow_transitions"
 # A group and a criterion of a report's step, but for the group of an investigation that no group was named for.

@@ -104,7 +104,8 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdic
     left = [mutant for mutant in left if mutant not in new]
     if left:
         progress("recording which tests reach what ...")
-        known = reach.recorded(options.tests or (), catalogue.everything())
+        rows = any(mutant.kind == reach.RELATION for mutant in left)
+        known = reach.recorded(options.tests or (), catalogue.everything(), rows=rows)
         for test in known.failing:
             print(f"left out, as it fails without a mutant: {test}", flush=True)
         # What stands behind another guard survives every test and takes minutes, so that it comes last.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import pathlib
@@ -18,9 +19,10 @@ MEASURED = ("orchestrator.core", "orchestrator.app", "orchestrator.doors.web")
 EXAMPLES = 25
 """Examples of a property that does not say how many it wants; failures are not made smaller."""
 ENOUGH = 4
-"""Tests in which a statement answers otherwise, of each mutant of one."""
-REACH, RESULT = "MUTANTS_REACH", "MUTANTS_RESULT"
-"""Where the record is wanted, the environment names two files: for the lines, and for what passed and failed."""
+"""Tests of a file in which a statement answers otherwise, of each mutant of one."""
+REACH, RESULT, ROWS = "MUTANTS_REACH", "MUTANTS_RESULT", "MUTANTS_ROWS"
+"""Where the record is wanted, the environment names two files: for the lines, and for what passed and failed. Whether
+statements between rows are watched as well."""
 
 
 class Reach:
@@ -34,24 +36,28 @@ class Reach:
         self.coverage.start()
         self.test = ""
         self.told: dict[str, list[str]] = {}
-        relations.watch(self.note)
+        self.of_file: collections.Counter[str] = collections.Counter()
+        if ROWS in os.environ:
+            relations.watch(self.note, lambda mutant: self.of_file[mutant] < ENOUGH)
         self.failed: list[str] = []
         self.passed: dict[str, float] = {}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
+        if item.nodeid.partition("::")[0] != self.test.partition("::")[0]:
+            self.of_file.clear()
         self.test = item.nodeid
         self.coverage.switch_context(self.test)
         answer = yield
         self.coverage.switch_context("")
         return answer
 
-    def note(self, mutant: str) -> bool:
-        """A statement between rows answers otherwise in this test without one of its terms; whether to look on."""
+    def note(self, mutant: str) -> None:
+        """A statement between rows answers otherwise in this test without one of its terms."""
         tests = self.told.setdefault(mutant, [])
         if tests[-1:] != [self.test]:
             tests.append(self.test)
-        return len(tests) < ENOUGH
+            self.of_file[mutant] += 1
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:

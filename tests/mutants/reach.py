@@ -97,19 +97,21 @@ def verdicts(files: Sequence[str] = ()) -> pathlib.Path:
     return _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES))) / f"verdicts-{asked}"
 
 
-def recorded(files: Sequence[str], mutants: Sequence[Mutant]) -> Reach:
+def recorded(files: Sequence[str], mutants: Sequence[Mutant], *, rows: bool = True) -> Reach:
     """What tests reach: of each file as it was recorded of these very sources, else recorded now, which takes minutes.
 
     Args:
         files: the files of the tests, or patterns; none for all that may notice a mutant.
         mutants: every mutant.
+        rows: whether mutants of the statements between rows are asked about; to watch these takes most of the time.
     """
     named = _test_files(files)
     folder = _kept(_fingerprint((*SOURCES, *TESTED, *JUDGES), helpers_alone=True))
-    kept = {file.relative_to(ROOT).as_posix(): folder / f"{_digest(file)}.json" for file in named}
+    ending = ".rows.json" if rows else ".json"
+    kept = {file.relative_to(ROOT).as_posix(): folder / f"{_digest(file)}{ending}" for file in named}
     missing = [file for file, record in kept.items() if not record.exists()]
     if missing:
-        for file, record in _record(missing, {line for mutant in mutants for line in mutant.lines}).items():
+        for file, record in _record(missing, {line for mutant in mutants for line in mutant.lines}, rows).items():
             kept[file].write_text(json.dumps(record), "utf-8")
     return Reach(json.loads(record.read_text("utf-8")) for record in kept.values())
 
@@ -131,12 +133,12 @@ def _kept(key: str) -> pathlib.Path:
     return folder
 
 
-def _record(files: Sequence[str], lines: set[Line]) -> dict[str, dict[str, Any]]:
+def _record(files: Sequence[str], lines: set[Line], rows: bool) -> dict[str, dict[str, Any]]:
     """Run the tests of files, and give for each file what its tests reach."""
     options = ["-q", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
     with tempfile.TemporaryDirectory() as folder:
         data, answers = pathlib.Path(folder, "coverage"), pathlib.Path(folder, "answers")
-        told = {plugin.REACH: str(data), plugin.RESULT: str(answers)}
+        told = {plugin.REACH: str(data), plugin.RESULT: str(answers), **({plugin.ROWS: "yes"} if rows else {})}
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *files],
             cwd=ROOT,

@@ -54,6 +54,15 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "the workflow's numbers say it, whichever row is looked at",
     ),
     (
+        r"relation:gaps\._DECIDED:\d+ (NOT \( \(d\.cause .* is 1|s\.id = :session is 0|"
+        r"EXISTS \(SELECT 1 FROM handoffs h .* is 0) in DECIDED",
+        "it leaves out decisions with which nothing is wrong, which the columns would say as well",
+    ),
+    (
+        r"relation:redirects\._CONTENT:\d+ d\.part = 1 is 1 in CONTENT",
+        "the first part of a step comes first; where it is missing, no rule of that step can be asked about",
+    ),
+    (
         r"guard:app\.running\.run_answers:\d+ Refused in _may_continue",
         "what a run asks is closed with its session, so that it may not be continued anyhow; here it is said better",
     ),

@@ -5,6 +5,7 @@ Every statement of the modules that `AUDITS` names is one, wherever it is kept: 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -19,6 +20,12 @@ from tests.mutants import sqltext
 AUDITS = ("gaps", "redirects", "planned", "settings_rules", "path_history")
 STATEMENTS = 2000
 """How many statements a connection keeps while they are watched."""
+LARGE = 1000
+"""Steps of a database from which on nothing is watched: without a term a statement may join each row with each."""
+
+
+_Mutants = Mapping[str, Mapping[str, str]]
+"""By statement: its mutants by their names."""
 
 
 @functools.cache
@@ -44,11 +51,12 @@ def swap(old: str, new: str) -> None:
                 setattr(module, name, swapped)
 
 
-def watch(note: Callable[[str], bool]) -> None:
+def watch(note: Callable[[str], None], wanted: Callable[[str], bool] = lambda name: True) -> None:
     """From now on tell the name of each mutant whose statement answers otherwise than the statement itself.
 
     Args:
-        note: takes the name; whether the mutant is to be watched on.
+        note: takes the name.
+        wanted: whether a mutant is watched at the moment, by its name.
     """
     # Otherwise each mutant is compiled anew whenever it is asked.
     sqlite3.connect = functools.partial(sqlite3.connect, cached_statements=STATEMENTS)
@@ -61,43 +69,57 @@ def watch(note: Callable[[str], bool]) -> None:
             if function.__module__ == module.__name__ and next(iter(inspect.signature(function).parameters), "") == (
                 "connection"
             ):
-                setattr(module, name, _watched(function, mutants, note))
+                setattr(module, name, _watched(function, mutants, note, wanted))
 
 
 def _watched(
-    function: Callable[..., Any], mutants: Mapping[str, dict[str, str]], note: Callable[[str], bool]
+    function: Callable[..., Any], mutants: _Mutants, note: Callable[[str], None], wanted: Callable[[str], bool]
 ) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(connection: Any, *arguments: Any, **named: Any) -> Any:
-        given = connection if isinstance(connection, _Watching) else _Watching(connection, mutants, note)
+        as_it_is = isinstance(connection, _Watching) or _is_large(connection)
+        given = connection if as_it_is else _Watching(connection, mutants, note, wanted)
         return function(given, *arguments, **named)
 
     return called
+
+
+def _is_large(connection: sqlite3.Connection) -> bool:
+    with contextlib.suppress(sqlite3.Error):
+        return connection.execute("SELECT 1 FROM audit_events LIMIT 1 OFFSET ?", (LARGE,)).fetchone() is not None
+    return False
 
 
 class _Watching:
     """A connection that tries every mutant of a statement before the statement."""
 
     def __init__(
-        self, connection: sqlite3.Connection, mutants: Mapping[str, dict[str, str]], note: Callable[[str], bool]
+        self,
+        connection: sqlite3.Connection,
+        mutants: _Mutants,
+        note: Callable[[str], None],
+        wanted: Callable[[str], bool],
     ) -> None:
-        self._connection, self._mutants, self._note = connection, mutants, note
+        self._connection, self._mutants, self._note, self._wanted = connection, mutants, note, wanted
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-        if mutants := self._mutants.get(sql):
+        mutants = {name: other for name, other in self._mutants.get(sql, {}).items() if self._wanted(name)}
+        if mutants:
             answer = _answer(self._connection, sql, parameters)
-            for name, other in list(mutants.items()):
-                if _answer(self._connection, other, parameters) != answer and not self._note(name):
-                    del mutants[name]
+            for name, other in mutants.items():
+                if _answer(self._connection, other, parameters) != answer:
+                    self._note(name)
         return self._connection.execute(sql, parameters)
 
 
-def _answer(connection: sqlite3.Connection, sql: str, parameters: Any) -> list[Any] | None:
+def _answer(connection: sqlite3.Connection, sql: str, parameters: Any) -> Any:
+    """What a statement answers; of one that asks whether there is a row, only that is used."""
     try:
-        return connection.execute(sql, parameters).fetchall()
+        found = connection.execute(sql, parameters)
+        return found.fetchone() if sql.startswith("SELECT 1 ") else found.fetchall()
     except sqlite3.Error:
         return None
 

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -252,6 +253,31 @@ def test_a_sample_is_spread_over_all() -> None:
     every = [Mutant(f"rule:{number}", "") for number in range(10)]
     assert [mutant.name for mutant in mutants.spread(every, 3)] == ["rule:0", "rule:3", "rule:6"]
     assert mutants.spread(every, 20) == every
+
+
+def test_a_mutant_of_a_statement_is_told_of_where_what_is_used_of_the_answer_differs() -> None:
+    mutants_of = {
+        "SELECT 1 WHERE 1": {"more": "SELECT 1 UNION ALL SELECT 1", "none": "SELECT 1 WHERE 0", "unwanted": "SELECT 2"},
+        "SELECT 2 WHERE 1": {"two": "SELECT 2 UNION ALL SELECT 2", "same": "SELECT 2"},
+    }
+    told: list[str] = []
+    connection = sqlite3.connect(":memory:")
+    watching = relations._Watching(connection, mutants_of, told.append, lambda name: name != "unwanted")
+    for sql in mutants_of:
+        watching.execute(sql)
+    # Of a statement that asks whether there is a row, their number is not used.
+    assert told == ["none", "two"]
+
+
+def test_a_large_record_is_not_watched() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE audit_events (seq)")
+    given: list[object] = []
+    called = relations._watched(given.append, {}, given.append, bool)
+    for count in (relations.LARGE, 1):
+        connection.executemany("INSERT INTO audit_events VALUES (?)", [(seq,) for seq in range(count)])
+        called(connection)
+    assert [each is connection for each in given] == [False, True]
 
 
 # --- judging them
