@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator.core.names import IGNORE_ALL, IGNORE_FILE, OWN_FOLDER
+from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import EnvironmentProblem
 
 FILE_MODE = 0o600
@@ -55,8 +56,7 @@ def failing(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"{path} could not be written: {reason}."
+        message = sentence("{} could not be written: {}.", local(path), reason(error))
         advice = "Check permissions and free space of the folder"
         raise EnvironmentProblem("OUTPUT_FAILED", message, advice, path=path) from error
 
@@ -82,7 +82,7 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
     """
     path = Path(root)
     if not path.is_dir():
-        message = f"The folder {path} does not exist, so nothing can be written to it."
+        message = sentence("The folder {} does not exist, so nothing can be written to it.", local(path))
         raise EnvironmentProblem("OUTPUT_FAILED", message, "Check who removed it", path=str(path))
     for name in names:
         path = path / name

@@ -246,7 +246,7 @@ class Driver:
             until, times = self._limits.get(member.name, (0.0, 0))
             left = limits.left_s(self._context, limit["due_at"])
             self._limits[member.name] = (max(until, time.monotonic() + left), times + 1)
-            self._tell("waiting", reason=f"{member.name} has reached a usage limit, until {limit['due_at']}")
+            self._tell("waiting", reason=member.shown + f" has reached a usage limit, until {limit['due_at']}")
 
     def _is_limited(self, spawn: Answer) -> bool:
         """Whether the executor of a turn has reached a usage limit that is not over."""

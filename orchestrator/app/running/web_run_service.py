@@ -202,7 +202,7 @@ class Service:
                     # A continuation is another run than the one that asked.
                     runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
                     self._after_step(lambda: submission.take_up(session, runs[-1].id))
-            told: Answer = run_list_views.without_places(context, found["session_id"], found)
+            told: Answer = run_list_views.with_places(context, found["session_id"], found)
         return told
 
     def retry(self, id: str, caller: Caller, request_id: str | None = None) -> Answer:

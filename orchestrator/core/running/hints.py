@@ -5,7 +5,7 @@ Source: seed 001, Properties 34, 35 and 39.
 
 from __future__ import annotations
 
-from orchestrator.core.running import codes, facts, guard, judgement, limits, states
+from orchestrator.core.running import advice, codes, facts, guard, judgement, limits, states
 from orchestrator.core.suggestions import sentence, suggest
 
 TYPE_GUESSED = sentence(
@@ -27,7 +27,7 @@ _CLOCKS = {
 }
 _UNANSWERED = "The session was closed before anybody answered: enter the task again with the answer in it"
 _NOT_KEPT = {
-    facts.DISK_FULL: "Free space and enter the task again; /logs {id} --full shows the output that was kept",
+    facts.DISK_FULL: "Free space and enter the task again; {full} shows the output that was kept",
     facts.EVIDENCE_DELETED: (
         "Enter the task again with an executor that leaves .orchestrator alone; the output of this one was not kept"
     ),
@@ -49,10 +49,10 @@ def blocked(reason: str | None, limit: str | None, timeout_ms: int | None) -> st
     if reason == states.TIMEOUT:
         clock = _CLOCKS.get(limit or "", "--executor-timeout MS")
         now = f" (now {limits.setting(limit, timeout_ms)[0]})" if timeout_ms is not None else ""
-        advice = f"Raise {clock}{now}, or make the task smaller."
+        helps = f"Raise {clock}{now}, or make the task smaller."
     else:
-        advice = "Keep the executor from asking, or put the answer into the task."
-    return f"{advice} {' '.join(guard.fallback(None, reason).split())}"
+        helps = "Keep the executor from asking, or put the answer into the task."
+    return f"{helps} {' '.join(guard.fallback(None, reason).split())}"
 
 
 def of(rule: str | None, state: str, reason: str | None, code: str | None, id: str) -> str | None:
@@ -65,9 +65,9 @@ def of(rule: str | None, state: str, reason: str | None, code: str | None, id: s
     """
     for kind, helps in _NOT_KEPT.items():
         if reason is not None and reason.startswith(kind):
-            return helps.format(id=id)
+            return advice.filled(helps, id)
     if rule in BY_RULE:
-        return BY_RULE[rule].format(id=id)
+        return advice.filled(BY_RULE[rule], id)
     if state == states.UNFINISHED and reason == UNANSWERED:
         return _UNANSWERED
     known = codes.CODES.get(code or "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core.running import states, words
+from orchestrator.core.running import advice, states, words
 from orchestrator.core.suggestions import joined, sentence
 
 HEAD, FOOT = "=== TASK SUMMARY ===", "===================="
@@ -20,15 +20,15 @@ LONGEST_COMMAND = 8192
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NEXT = {
     states.DONE: "Enter the next task",
-    states.UNFINISHED: "/logs {task} shows what is missing; /approve lets it go on",
-    states.FAILED: "/logs {task} --full shows the error in full",
+    states.UNFINISHED: "{logs} shows what is missing; {approve} lets it go on",
+    states.FAILED: "{full} shows the error in full",
     states.CANCELLED: "Enter the task again when you want it",
 }
 _HINT = {
-    states.DONE: "/logs {task} shows the log of the run",
+    states.DONE: "{logs} shows the log of the run",
     states.UNFINISHED: "Name the file and its intended content, then try again",
     states.FAILED: "Describe the task in smaller steps, or raise --executor-timeout",
-    states.CANCELLED: "/logs {task} shows how far it came",
+    states.CANCELLED: "{logs} shows how far it came",
 }
 
 
@@ -53,9 +53,9 @@ def block(
             HEAD,
             f"[RESULT]  {word}",
             f"[TASK]    {shown}",
-            sentence("[NEXT]    {}", _line(following, LONGEST_COMMAND) or _NEXT[state].format(task=shown)),
+            sentence("[NEXT]    {}", _line(following, LONGEST_COMMAND) or advice.filled(_NEXT[state], shown)),
             f"[WHY]     {_why(reason)}",
-            sentence("[HINT]    {}", _line(hint) or _HINT[state].format(task=shown)),
+            sentence("[HINT]    {}", _line(hint) or advice.filled(_HINT[state], shown)),
             FOOT,
         ],
         "\n",

@@ -134,7 +134,7 @@ class Caller:
         if not isinstance(problem, OrchestratorError):
             problem = bootstrap.environment_problem(problem, self._path or "") or self._logged(problem)
         found = problem.data.get("_session") or session
-        return Reply(shown(problems.document(problem, found, self._path, self.worded), self.worded), True)
+        return Reply(shown(problems.document(problem, found, self.worded), self.worded), True)
 
     def taken(self, tool: Tool, given: Given) -> Given:
         """The arguments by the use case's names, with what the server itself knows.

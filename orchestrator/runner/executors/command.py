@@ -15,6 +15,7 @@ from orchestrator import errors
 from orchestrator.core import names
 from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables
+from orchestrator.core.suggestions import HIDDEN, local, sentence
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import claude_stream, failures, own_result, reading, service_errors
 
@@ -192,14 +193,18 @@ def program_state(program: str, variables: Mapping[str, str], suggestion: str = 
     """Whether a program can be found on the PATH of these variables, or at its path."""
     if shutil.which(program, path=variables.get("PATH", os.defpath)):
         return port.Availability(True)
+    # Which program it is helps whoever reads it; where it lies does not.
+    base = f"{HIDDEN}/{os.path.basename(program)}" if os.path.isabs(program) else program
     if os.path.isfile(program):
-        help_ = f"allow it with: chmod +x {names.word(program)}"
-        return port.Availability(False, "PROGRAM_MISSING", f"{program} is not executable.", help_)
+        way = sentence("allow it with: chmod +x {}", local(names.word(program), base))
+        what = sentence("{} is not executable.", local(program, base))
+        return port.Availability(False, "PROGRAM_MISSING", what, way)
     if os.path.isdir(program):
         help_ = "name the program itself, such as the script in it"
-        return port.Availability(False, "PROGRAM_MISSING", f"{program} is a folder, not a program.", help_)
+        what = sentence("{} is a folder, not a program.", local(program, base))
+        return port.Availability(False, "PROGRAM_MISSING", what, help_)
     help_ = suggestion or "install it, or give the path of another program"
-    return port.Availability(False, "PROGRAM_MISSING", f"There is no program {program}.", help_)
+    return port.Availability(False, "PROGRAM_MISSING", sentence("There is no program {}.", local(program, base)), help_)
 
 
 def read(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:

@@ -16,6 +16,7 @@ from orchestrator.doors.cli.schema import json_schema
 from orchestrator.doors.mcp import calling, problems, schemas
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS, Tool
+from orchestrator.store import problems as problems_of_files
 
 NAMES = (
     "route", "get_next_action", "update_task_status", "report_completed", "validate_session", "get_status",
@@ -150,38 +151,27 @@ DB = "/home/a b/project/.orchestrator/orchestrator.db"
 
 
 @pytest.mark.parametrize(
-    ("message", "suggestion", "shown"),
+    ("problem", "shown"),
     [
-        pytest.param(
-            f"{DB} (named by --db) does not exist.", f"orchestrator init --db '{DB}'",
-            "The database does not exist.", id="missing",
-        ),
-        pytest.param(
-            f"The database {DB} has schema version 9, newer than this program's version 6.", "install a newer one",
-            "The database has schema version 9, newer than this program's version 6.", id="too new",
-        ),
-        pytest.param(
-            f"The folder of {DB} is read-only, but {DB}-wal holds steps.", "run as another",
-            "The folder of the database is read-only, but the database-wal holds steps.", id="beside it",
-        ),
-        pytest.param(
-            "The installation is incomplete: agents is missing at"
-            " /usr/lib/python3/site-packages/orchestrator/_data/agents.", "install",
-            "The installation is incomplete: agents is missing at its place.", id="elsewhere",
-        ),
-        pytest.param("There is no room and/or no right.", "free it", "There is no room and/or no right.", id="no path"),
+        (problems_of_files.no_database(DB, found="named by --db"), "The database does not exist."),
+        (problems_of_files.too_new(DB, 9, 6),
+         "The database has schema version 9, newer than this program's version 6."),
+        (problems_of_files.unread_log(DB),
+         "The folder of … is read-only, but …-wal holds steps that only a user with write access can apply."),
+        (errors.EnvironmentProblem("FULL", "There is no room and/or no right.", "free it"),
+         "There is no room and/or no right."),
     ],
+    ids=["missing", "too new", "beside it", "no path"],
 )  # fmt: skip
-def test_an_error_of_the_surroundings_names_no_path(message: str, suggestion: str, shown: str) -> None:
-    problem = errors.EnvironmentProblem("NO_DATABASE", message, suggestion, db=DB)
-    found = problems.document(problem, None, None)
+def test_an_error_of_the_surroundings_names_no_path(problem: errors.OrchestratorError, shown: str) -> None:
+    found = problems.document(problem, None)
     assert found["error"] == shown
     assert "/home" not in json.dumps(found)
 
 
 def test_a_refusal_is_the_command_line_s_object() -> None:
     problem = errors.Refused("OUT_OF_TURN", "Not you.", "wait", expected_agent="qa_expert", _turn=3)
-    assert problems.document(problem, "S1", DB) == {
+    assert problems.document(problem, "S1") == {
         "success": False, "schema": 1, "code": "OUT_OF_TURN", "error": "Not you.", "suggestion": "wait",
         "status_hint": 'get_status {"session_id": "S1"}', "expected_agent": "qa_expert",
     }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.core.running import codes, guard, hints, judgement, states, summary, words
+from orchestrator.core.running import advice, codes, guard, hints, judgement, states, summary, words
 from tests.cases import every
 
 RULES = [rule.name for rule in judgement.RULES]
@@ -39,7 +39,7 @@ def test_p39_no_hint_promises_all_of_an_output_that_was_not_kept(reason: str, hi
 
 @every("rule", [rule for rule in (*RULES, "nothing_verified") if rule != "executor_blocked"])
 def test_p39_every_rule_has_a_hint_of_its_own_that_is_shown_whole(rule: str) -> None:
-    found = hints.BY_RULE[rule].format(id="task-1795873176588")
+    found = advice.filled(hints.BY_RULE[rule], "task-1795873176588")
     block = summary.block("task-1795873176588", states.FAILED, "x", hint=found)
     assert (f"[HINT]    {found}" in (block or ""), words.guesses(found)) == (True, False)
 
