@@ -48,8 +48,7 @@ def tracked(path: str) -> Risk | None:
     if command is None:
         return None
     message = sentence(
-        "Git tracks {}: a checkout, reset or stash can remove recorded steps or bring old ones back.",
-        local(path),
+        "Git tracks {}: a checkout, reset or stash can remove recorded steps or bring old ones back.", local(path)
     )
     return Risk(TRACKED, "warning", message, sentence("{}, then commit", command))
 

@@ -74,8 +74,7 @@ def invalid(file: str, *found: tuple[str, str], suggestion: str = "") -> Invalid
     """The file cannot be imported; `found` are pairs of a stable id and what is wrong."""
     listed = [{"id": id_, "message": message} for id_, message in found]
     message = sentence(
-        "{} cannot be imported: {}.",
-        local(shown(file, 300)), joined([message for _, message in found], "; "),
+        "{} cannot be imported: {}.", local(shown(file, 300)), joined([message for _, message in found], "; ")
     )
     way = suggestion or _PEER
     return InvalidInput("PEER_INVALID", message, way, problems=listed)

@@ -134,8 +134,7 @@ def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProble
 def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: str | None) -> errors.EnvironmentProblem:
     """A step of the migrations failed; the database is as it was."""
     way = sentence(
-        "rename or drop {} in {}, then ",
-        obstacle, quoted(path),
+        "rename or drop {} in {}, then ", obstacle, quoted(path)
     ) if obstacle else "fix the reported problem, then "
     return errors.EnvironmentProblem(
         "MIGRATION_FAILED",

@@ -127,8 +127,7 @@ def _relate(
         if excused:
             return
         message = sentence(
-            "What must hold between the rows of session {} cannot be checked: {}.",
-            session, local(error),
+            "What must hold between the rows of session {} cannot be checked: {}.", session, local(error)
         )
         found.at(findings.ROWS_UNREADABLE, session, None, None, session, message)
     finally:

@@ -238,8 +238,7 @@ class Arriving:
 
 def _in_the_way(path: Path) -> Refused:
     message = sentence(
-        "Another file lies at {}, where evidence of the export belongs; nothing was imported.",
-        local(path),
+        "Another file lies at {}, where evidence of the export belongs; nothing was imported.", local(path)
     )
     return Refused("ALREADY_EXISTS", message, "Import it into a database in another folder", path=str(path))
 

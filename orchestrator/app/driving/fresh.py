@@ -76,8 +76,7 @@ def _set_up(
             done.append({"copied": path, "new": fresh_trees.copy(tree.root, tree.path, path)})
         for command in settings.worktree_setup:
             tell("waiting", reason=sentence(
-                "its worktree is set up: {}",
-                joined([quoted(each) for each in command], " "),
+                "its worktree is set up: {}", joined([quoted(each) for each in command], " ")
             ))
             ended = commands.run(
                 command, folder=tree.path, timeout_s=TIMEOUT_S, cancelled=cancelled, extra=variables

@@ -175,8 +175,7 @@ def _return_to_branch(tree: Tree, tell: Tell) -> None:
         return
     if not repository.contains(tree.path, "HEAD", tree.branch):
         what = sentence(
-            "{} has checked out something in {} that does not contain {}.",
-            tree.role, local(tree.path), tree.branch,
+            "{} has checked out something in {} that does not contain {}.", tree.role, local(tree.path), tree.branch
         )
         raise Refused("MERGE_UNPROVEN", what, "Work on the branch that was checked out")
     repository.must(tree.path, "checkout", "--quiet", "-B", tree.branch)
@@ -228,8 +227,7 @@ def prove(tree: Tree, tell: Tell) -> str:
     whole = os.path.join(tree.root, refs.folder(tree.session))
     if repository.is_merging(tree.path) or repository.conflicts(tree.path):
         what = sentence(
-            "the merge in {} is not finished: {}",
-            local(tree.path), ', '.join(repository.conflicts(tree.path)),
+            "the merge in {} is not finished: {}", local(tree.path), ', '.join(repository.conflicts(tree.path))
         )
         raise _unproven(what)
     into = refs.branch(tree.session)

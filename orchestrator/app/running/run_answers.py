@@ -163,8 +163,7 @@ def find_run(session: RunSession, id: str) -> Run:
         raise run_repository.unknown(id, [run.id for run in (*session_status.runs_of(session), *queued)])
     if found.verification_root != session.project.root:
         what = sentence(
-            "Run {} is one of the project {}, and goes on there alone.",
-            found.id, local(found.verification_root),
+            "Run {} is one of the project {}, and goes on there alone.", found.id, local(found.verification_root)
         )
         raise Refused("E207", what, advice.by_hand(found.verification_root, found.id), run=found.id)
     return found

@@ -11,7 +11,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import orphaned_runs, requested_files, run_repository
 from orchestrator.core import masking, questions, strictjson, task_types
 from orchestrator.core.hints import Any
-from orchestrator.core.running import advice, facts, hints, states, visibility
+from orchestrator.core.running import advice, facts, states, summary, visibility
 from orchestrator.runner import snapshot
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -122,7 +122,7 @@ def describe(context: Context, run: Run, known: Answer | None = None) -> Answer:
         untouched = mentioned["mentioned_untouched"]
         describe["why"] = _worth(run, said, found["verified_files"], untouched, guessed=guessed)
     if guessed and run.state == states.DONE:
-        describe |= {"hint": hints.TYPE_GUESSED}
+        describe |= {"hint": summary.TYPE_GUESSED}
     if run.state == states.FAILED and str(run.error_reason).startswith(orphaned_runs.LOST):
         describe["next"] = orphaned_runs.again(run)
     if _is_tampered(found):
@@ -204,14 +204,14 @@ def _hint(run: Run, asked: Answer | None, events: Sequence[Answer]) -> str | Non
     if run.state == states.UNFINISHED and asked is not None:
         return _HINTS.get(asked["kind"])
     if run.executor_blocked:
-        return hints.blocked(run.blocked_reason, run.limit_name, run.timeout_ms)
+        return summary.blocked(run.blocked_reason, run.limit_name, run.timeout_ms)
     if run.state not in (states.UNFINISHED, states.FAILED):
         return None
     if advised := [str(event["text"]) for event in events if event["kind"] == run_repository.ADVICE]:
         return advised[-1]
     verdicts = [event["text"] for event in events if event["kind"] == "verdict"]
-    rule = hints.rule(verdicts[-1] if verdicts else None)
-    return hints.of(rule, run.state, run.error_reason, run.error_code, run.id)
+    rule = summary.rule(verdicts[-1] if verdicts else None)
+    return summary.hint(rule, run.state, run.error_reason, run.error_code, run.id)
 
 
 def why(context: Context, run: Run) -> str:

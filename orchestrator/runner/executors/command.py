@@ -16,7 +16,7 @@ from orchestrator.core import names
 from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables
 from orchestrator.core.suggestions import HIDDEN, local, sentence
-from orchestrator.runner import environment, port, process
+from orchestrator.runner import port, process
 from orchestrator.runner.executors import claude_stream, failures, own_result, reading, service_errors
 
 NAME: Final = "command"
@@ -56,7 +56,7 @@ class Command:
 
     def is_available(self) -> port.Availability:
         """Whether the program is there and may be started."""
-        return program_state(self._template[0], environment.child(self._variables))
+        return program_state(self._template[0], program_variables.child(self._variables))
 
     def execute(
         self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None
@@ -103,7 +103,7 @@ def of_provider(
     wrong = argument_problem(argv) or text_problem("a prompt", task.prompt)
     if wrong is not None:
         return failures.failed(task, "PROMPT_INVALID", wrong)
-    given = environment.child(variables, needs=program_variables.OF_PROGRAM[name]) | dict(task.variables)
+    given = program_variables.child(variables, needs=program_variables.OF_PROGRAM[name]) | dict(task.variables)
     secrets = (*task.secrets, *program_variables.secrets(given).values())
     ended = process.supervise(
         argv,
@@ -239,7 +239,7 @@ def _answered(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorRes
 
 def _variables(variables: Mapping[str, str], task: port.ExecutorTask) -> dict[str, str]:
     ids = {"ORCHESTRATOR_SESSION_ID": task.session_id, "ORCHESTRATOR_RUN_ID": task.run_id}
-    return environment.child(variables) | ids | dict(task.variables)
+    return program_variables.child(variables) | ids | dict(task.variables)
 
 
 def _checked(template: Sequence[str]) -> tuple[str, ...]:
