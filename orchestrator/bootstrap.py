@@ -12,6 +12,7 @@ from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.running import program_variables
+from orchestrator.core.suggestions import joined, sentence
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
@@ -427,12 +428,12 @@ def open_autopilot(
         path = context.path
     root = str(attached.project_root(path))
     bad = [each for each in preflight.checks(made, root, request.isolation or trees.usual(root)) if not each.ok]
-    lacking = " ".join(f"{each.name}: {each.message} {each.suggestion}".strip() for each in bad) or None
+    lacking = joined([sentence("{}: {} {}", each.name, each.message, each.suggestion).rstrip() for each in bad], " ")
 
     def opened() -> Context:
         return open_context(database or path, write=True, door="serve", environment=variables, stays=True)
 
-    return autopilot.Autopilot(service.pool, opened, request, tell, lacking)
+    return autopilot.Autopilot(service.pool, opened, request, tell, lacking or None)
 
 
 def _lacking(executors: Callable[..., Any], flags: run_session.Flags, variables: Mapping[str, str]) -> str | None:
@@ -443,12 +444,12 @@ def _lacking(executors: Callable[..., Any], flags: run_session.Flags, variables:
     found = executors(named, selection.provider)
     state = found.is_available()
     if not state.available:
-        return f"{state.reason} {advice.said(state.suggestion or '')}".rstrip()
+        return sentence("{} {}", state.reason, advice.said(state.suggestion or "")).rstrip()
     if named is None and found.name != production.STUB:
         try:
             providers.check(selection, variables)
         except OrchestratorError as problem:
-            return f"{problem.message} {advice.said(problem.suggestion)}"
+            return sentence("{} {}", problem.message, advice.said(problem.suggestion))
     return None
 
 

@@ -11,6 +11,7 @@ import stat
 
 from orchestrator import errors
 from orchestrator.core.hints import BinaryIO
+from orchestrator.core.suggestions import local, reason, sentence
 
 TEXT_LIMIT = 8 * 1024 * 1024
 """Bytes of the largest file that is read, unless the caller has a limit of its own."""
@@ -65,7 +66,7 @@ def opened(name: str | os.PathLike[str]) -> BinaryIO:
         _require_regular(os.stat(name).st_mode)
         stream = open(os.open(name, _FOLLOW), "rb")
     except (OSError, ValueError) as error:
-        raise Unreadable(f"cannot be read: {_reason(error)}") from error
+        raise Unreadable(sentence("cannot be read: {}", reason(error))) from error
     try:
         _require_regular(os.fstat(stream.fileno()).st_mode)
     except Unreadable:
@@ -93,7 +94,7 @@ def bounded(stream: BinaryIO, limit: int = TEXT_LIMIT) -> bytes:
     try:
         data = stream.read(limit + 1)
     except (OSError, ValueError) as error:
-        raise Unreadable(f"cannot be read: {_reason(error)}") from error
+        raise Unreadable(sentence("cannot be read: {}", reason(error))) from error
     if len(data) > limit:
         raise Unreadable(f"has more than {limit} bytes", is_content=True)
     return data
@@ -133,7 +134,7 @@ def refused(problem: Unreadable, subject: str, suggestion: str) -> errors.Orches
         subject: the parameter and the file's name, as the sentence begins.
         suggestion: what helps where the file cannot be read.
     """
-    message = f"{subject} {problem.reason}."
+    message = sentence("{} {}.", local(subject), problem.reason)
     if problem.is_content:
         advice = "Save it as UTF-8" if "UTF-8" in problem.reason else "Name a smaller file"
         return errors.InvalidInput("FILE_INVALID", message, advice)
@@ -144,7 +145,3 @@ def _require_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
         kind = next((words for holds, words in _KINDS if holds(mode)), "it is not a regular file")
         raise Unreadable(f"cannot be read: {kind}")
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pathlib
 
 from orchestrator import errors
+from orchestrator.core.suggestions import local, sentence
 
 DISTRIBUTION = "guarded-orchestrator"
 """What the program is called where packages are installed; the command and the package are `orchestrator`."""
@@ -36,7 +37,7 @@ def path(name: str) -> pathlib.Path:
     if not found.exists():
         raise errors.EnvironmentProblem(
             "RESOURCE_MISSING",
-            f"The installation is incomplete: {name} is missing at {found}.",
+            sentence("The installation is incomplete: {} is missing at {}.", name, local(found)),
             f"install {DISTRIBUTION} again",
             resource=name,
         )
@@ -61,4 +62,4 @@ def installing(extra: str) -> str:
     except (metadata.PackageNotFoundError, ValueError):
         address = parse.urlsplit("")
     place = parse.unquote(address.path) if address.scheme == "file" else "CHECKOUT"
-    return f"pip install {shlex.quote(f'{place}[{extra}]')}"
+    return sentence("pip install {}", local(shlex.quote(f"{place}[{extra}]"), f"'CHECKOUT[{extra}]'"))

@@ -16,6 +16,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 import hypothesis
 import pytest
 
+from orchestrator import errors
+from orchestrator.core import suggestions
 from tests import forks
 from tests.mutants import table
 
@@ -148,3 +150,25 @@ def command(script: pathlib.Path, environment: dict[str, str], tmp_path: pathlib
         )
 
     return run
+
+
+PATHS = ("db", "path", "resource")
+"""Keys of an error's data that hold a path, which the doors for callers elsewhere leave out by their names."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_path_in_plain_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Every error of every test in this process names a path as a local part, which the doors for callers elsewhere
+    leave out, and not in plain text."""
+    places = (str(tmp_path_factory.getbasetemp()), str(pathlib.Path(__file__).parents[1]))
+    make = errors.OrchestratorError.__init__
+
+    def checked(self: errors.OrchestratorError, code: str, message: str, suggestion: str = "", **data: object) -> None:
+        rest = {name: value for name, value in data.items() if name not in PATHS}
+        shown = str(suggestions.elsewhere([message, suggestion, rest]))
+        assert not any(place in shown for place in places), shown
+        make(self, code, message, suggestion, **data)
+
+    errors.OrchestratorError.__init__ = checked  # type: ignore[method-assign, assignment]
+    yield
+    errors.OrchestratorError.__init__ = make  # type: ignore[method-assign]

@@ -222,7 +222,7 @@ def _of_runs(path: str) -> list[Problem]:
         connection.close()
     return [
         Problem("RUN_ABANDONED", "warning", run.id,
-                f"Run {run.id} is no longer running. {orphaned_runs.sentence(run)}",
+                sentence("Run {} is no longer running. {}", run.id, orphaned_runs.notice(run)),
                 suggest("repl", project=orphaned_runs.root(run)))
         for run in lost
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from orchestrator.app.workflow import workflows
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import names
 from orchestrator.core.hints import Any
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, quoted, sentence, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput
 from orchestrator.store import migrate
@@ -82,11 +82,11 @@ def _text(file: Path) -> str:
     try:
         return files.text(file)
     except files.Unreadable as problem:
-        raise _unreadable(file, problem, f"Replace or remove {names.word(str(file))}") from None
+        raise _unreadable(file, problem, sentence("Replace or remove {}", quoted(str(file)))) from None
 
 
 def _unreadable(file: Path, problem: files.Unreadable, advice: str) -> InvalidInput:
-    message = f"{names.shown(str(file))} {problem.reason}."
+    message = sentence("{} {}.", local(names.shown(str(file))), problem.reason)
     return InvalidInput("WORKFLOW_INVALID", message, advice, problems=[])
 
 

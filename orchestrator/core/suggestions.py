@@ -1,4 +1,4 @@
-"""Suggestions: what a caller may do next, as a value that each door words for its own callers.
+"""Suggestions and local texts: parts of a sentence that each door words for its own callers.
 
 A refusal, a next action, a hand-off or a hint names an operation and its arguments by the names of its parameters:
 `suggest("task show", id="T1", session_id="S1")`. A sentence that has suggestions in it is made from a template:
@@ -10,6 +10,9 @@ its own wording of one suggestion: a call of a tool over MCP, of a method in Pyt
 call at the command line. Nothing looks for commands in finished sentences. A text put together in another way, as by
 an f-string, loses its parts; a test walks every answer of the MCP door and finds such a loss.
 
+A path of this machine, and what another program said that may hold one, is a part as well: `local(path)`. Its text is
+the path. The doors for callers elsewhere (HTTP, MCP, pages) say `elsewhere(text)`, in which nothing local is left.
+
 Whoever a suggestion is for follows from its operation (`Suggestion.audience`): the caller, a person who proves to be
 one, who writes a file, or who has another database.
 """
@@ -17,7 +20,7 @@ one, who writes a file, or who has another database.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import names
 from orchestrator.core.hints import Any
@@ -26,6 +29,8 @@ CALLER, PERSON, AUTHOR, ELSEWHERE = "caller", "person", "author", "elsewhere"
 """Who acts on a suggestion: whoever is told it; a person, who proves to be one; who writes the file it names; who has
 the database that an export comes from."""
 PROGRAM = "orchestrator"
+HIDDEN = "…"
+"""Stands for what is local."""
 _AUDIENCES = {
     "answer": PERSON, "human enrol": PERSON, "human link": PERSON, "human remove": PERSON, "human reset": PERSON,
     "metadata check": AUTHOR, "workflow check": AUTHOR, "audit export": ELSEWHERE,
@@ -53,7 +58,7 @@ Argument = str | int | bool | list[str] | dict[str, str]
 
 
 class _Whole(str):
-    """A text that `+` does not take apart."""
+    """A text that `+` and `rstrip` do not take apart."""
 
     __slots__ = ()
 
@@ -64,10 +69,16 @@ class _Whole(str):
         return joined([other, self])
 
 
+    def rstrip(self, chars: str | None = None, /) -> Sentence:
+        *first, last = parts_of(self)
+        return joined([*first, last.rstrip(chars) if type(last) is str else last])
+
+
 class Suggestion(_Whole):
     """One call of an operation; its text is the command.
 
-    operation: the words of the operation; empty for arguments with which the caller's own call is repeated.
+    operation: the words of the operation; empty for arguments with which the caller's own call is repeated; what begins
+        with a slash is typed in a REPL.
     arguments: by the names of the operation's parameters; a word in capitals stands for what the caller fills in, True
         for a flag. `db` is the database, `help` asks what the operation takes.
     """
@@ -81,12 +92,45 @@ class Suggestion(_Whole):
         """Who acts on it: CALLER, PERSON, AUTHOR or ELSEWHERE."""
         return _AUDIENCES.get(self.operation, CALLER)
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether it is typed in a REPL, and is no operation."""
+        return self.operation.startswith("/")
+
 
 class Sentence(_Whole):
-    """A text with suggestions in it; `parts` are what it consists of, in order."""
+    """A text with suggestions and local texts in it; `parts` are what it consists of, in order."""
 
     __slots__ = ("parts",)
     parts: tuple[str, ...]
+
+
+class Local(_Whole):
+    """A part of a sentence that only callers on this machine are shown: a path, or what another program said.
+
+    inner: what it says, with its own suggestions. elsewhere: what anybody else is told in its place.
+    """
+
+    __slots__ = ("elsewhere", "inner")
+    inner: str
+    elsewhere: str
+
+
+def local(text: object, elsewhere: str = HIDDEN) -> Local:
+    """A path of this machine, or what another program said, as a part of a sentence."""
+    made = Local(text)
+    made.inner, made.elsewhere = text if isinstance(text, Sentence) else str(text), elsewhere
+    return made
+
+
+def reason(error: Exception) -> str:
+    """Why the system refused something; what else an error says may hold a path, so it is local."""
+    return getattr(error, "strerror", None) or local(error)
+
+
+def quoted(word: str) -> str:
+    """One word of a shell command; an absolute path is local."""
+    return local(names.word(word)) if word.startswith("/") else names.word(word)
 
 
 def suggest(operation: str, /, **arguments: Argument | None) -> Suggestion:
@@ -117,26 +161,31 @@ def sentence(template: str, *values: object) -> Sentence:
     parts: list[str] = []
     for text, value in zip(texts, (*values, ""), strict=True):
         parts.append(text)
-        parts.extend(value.parts if isinstance(value, Sentence) else (value if isinstance(value, str) else str(value),))
+        parts.extend(parts_of(value if isinstance(value, str) else str(value)))
     return joined(parts)
 
 
-def joined(parts: list[str], between: str = "") -> Sentence:
+def joined(parts: Sequence[str], between: str = "") -> Sentence:
     """Texts, sentences and suggestions as one sentence, with a text between each two."""
     flat: list[str] = []
     for number, part in enumerate(parts):
         flat.extend((between,) if between and number else ())
-        flat.extend(part.parts if isinstance(part, Sentence) else (part,))
+        flat.extend(parts_of(part))
     made = Sentence("".join(flat))
     made.parts = tuple(flat)
     return made
 
 
+def parts_of(text: str) -> tuple[str, ...]:
+    """What a text consists of, in order."""
+    return text.parts if isinstance(text, Sentence) else (text,)
+
+
 def split_lines(text: str) -> list[str]:
     """The lines of a text, each with its suggestions."""
     found: list[list[str]] = [[]]
-    for part in text.parts if isinstance(text, Sentence) else (text,):
-        first, *rest = (part,) if isinstance(part, Suggestion) else part.split("\n")
+    for part in parts_of(text):
+        first, *rest = part.split("\n") if type(part) is str else (part,)
         found[-1].append(first)
         found.extend([each] for each in rest)
     return [joined(parts) for parts in found]
@@ -178,27 +227,68 @@ def _word(value: object) -> str:
     return text if names.AGENT_ID_PATTERN.fullmatch(text) else names.word(text)
 
 
-def reword(found: Any, worded: Callable[[Suggestion], str]) -> Any:
+def reword(found: Any, worded: Callable[[Suggestion], str], shown: Callable[[Local], str] | None = None) -> Any:
     """A text, or a document of dicts and lists with all its texts, with its suggestions in the words of a door.
 
     Args:
         worded: how the door words one suggestion.
+        shown: how it words what is local (default: as it is).
     """
     if isinstance(found, Suggestion):
         return worded(found)
+    if isinstance(found, Local):
+        return reword(found.inner, worded) if shown is None else shown(found)
     if isinstance(found, Sentence):
-        return "".join(worded(part) if isinstance(part, Suggestion) else part for part in found.parts)
+        return "".join(reword(part, worded, shown) for part in found.parts)
     if isinstance(found, dict):
-        return {name: reword(value, worded) for name, value in found.items()}
+        return {reword(name, worded, shown): reword(value, worded, shown) for name, value in found.items()}
     if isinstance(found, list):
-        return [reword(each, worded) for each in found]
-    return tuple(reword(each, worded) for each in found) if isinstance(found, tuple) else found
+        return [reword(each, worded, shown) for each in found]
+    return tuple(reword(each, worded, shown) for each in found) if isinstance(found, tuple) else found
+
+
+def elsewhere(found: Any, worded: Callable[[Suggestion], str] = str) -> Any:
+    """A text or a document as `reword` takes them, for callers elsewhere: without what is local.
+
+    Args:
+        worded: how the door words one suggestion; it names no database, and PATH is any other path in it.
+    """
+    return reword(found, lambda each: worded(_anywhere(each)), lambda each: each.elsewhere)
+
+
+def rewritten(text: str, change: Callable[[str], str]) -> str:
+    """A text after a change such as masking, its local parts kept; without them where the change crosses their ends."""
+    whole = change(text)
+    if whole == text or type(text) is str:
+        return text if whole == text else whole
+    kept = joined([local(change(part), part.elsewhere) if isinstance(part, Local) else change(part)
+                   for part in parts_of(text)])  # fmt: skip
+    return kept if kept == whole else change(elsewhere(text))
+
+
+def is_local(text: str) -> bool:
+    """Whether a text has a part that is local, or suggests a command on a path of this machine; a `--db` is none."""
+    return any(
+        isinstance(part, Local) or (isinstance(part, Suggestion) and "PATH" in _anywhere(part).arguments.values())
+        for part in parts_of(text)
+    )
+
+
+def _anywhere(suggestion: Suggestion) -> Suggestion:
+    given = {name: value for name, value in suggestion.arguments.items() if name != "db"}
+    if given == suggestion.arguments and not any(map(_is_path, given.values())):
+        return suggestion
+    return suggest(suggestion.operation, **{name: "PATH" if _is_path(each) else each for name, each in given.items()})
+
+
+def _is_path(value: Argument) -> bool:
+    return isinstance(value, Local) or (isinstance(value, str) and value.startswith("/"))
 
 
 def suggestions(text: str) -> list[Suggestion]:
     """The suggestions of a text, in order."""
-    parts = text.parts if isinstance(text, Sentence) else (text,)
-    return [part for part in parts if isinstance(part, Suggestion)]
+    found = [part.inner if isinstance(part, Local) else part for part in parts_of(text)]
+    return [part for each in found for part in parts_of(each) if isinstance(part, Suggestion)]
 
 
 def recorded(found: Any, name: str = "") -> Any:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
+from orchestrator.core.suggestions import reason, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import orphans
 
@@ -98,8 +99,7 @@ def run(
                 token,
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            return Ended(None, f"cannot be started: {reason}", "", 0)
+            return Ended(None, sentence("cannot be started: {}", reason(error)), "", 0)
         try:
             how = _follow(process, kept, time.monotonic() + timeout_s, cancelled)
         finally:

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from orchestrator import files
 from orchestrator.core.names import IGNORE_ALL, IGNORE_FILE, OWN_FOLDER
+from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import EnvironmentProblem
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+ROOM = 1024 * 1024
+"""Bytes: amply what the evidence, the log and the database need for the end of a run."""
 
 READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -56,8 +59,7 @@ def failing(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"{path} could not be written: {reason}."
+        message = sentence("{} could not be written: {}.", local(path), reason(error))
         advice = "Check permissions and free space of the folder"
         raise EnvironmentProblem("OUTPUT_FAILED", message, advice, path=path) from error
 
@@ -83,7 +85,7 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
     """
     path = Path(root)
     if not path.is_dir():
-        message = f"The folder {path} does not exist, so nothing can be written to it."
+        message = sentence("The folder {} does not exist, so nothing can be written to it.", local(path))
         raise EnvironmentProblem("OUTPUT_FAILED", message, "Check who removed it", path=str(path))
     for name in names:
         path = path / name
@@ -170,3 +172,30 @@ def _wait_for(descriptor: int) -> None:
     except ImportError:  # pragma: no cover - Windows has another way, and one process at a time is the rule there
         return
     fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextlib.contextmanager
+def held_room(folder: Path) -> Iterator[None]:
+    """Hold room on the disk of a folder while the block runs; where there is none, or no way to, nothing is held.
+
+    The file has no name, so that nobody sees it, and a death of this process gives it back.
+    """
+    file = _reserved_room(folder)
+    try:
+        yield
+    finally:
+        if file is not None:
+            os.close(file)
+
+
+def _reserved_room(folder: Path) -> int | None:
+    descriptor = None
+    try:
+        descriptor, path = tempfile.mkstemp(".partial", ".reserve", folder)
+        os.unlink(path)
+        os.posix_fallocate(descriptor, 0, ROOM)
+    except (OSError, AttributeError):
+        if descriptor is not None:
+            os.close(descriptor)
+        return None
+    return descriptor

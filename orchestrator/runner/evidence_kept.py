@@ -12,6 +12,7 @@ from pathlib import Path
 
 from orchestrator.core.running import evidence, evidence_index
 from orchestrator.core.running.evidence import Item
+from orchestrator.core.suggestions import reason, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable, snapshot
 from orchestrator.runner.evidence_files import CHECKSUM, INDEX, OWN_FOLDER
@@ -59,7 +60,7 @@ def _look(place: Path, session_id: str, checksum: str) -> tuple[Kept | None, str
     try:
         data = durable.read(place / INDEX)
     except OSError as error:
-        return None, f"{_NO_INDEX} cannot be read: {error.strerror or error}"
+        return None, sentence("{} cannot be read: {}", _NO_INDEX, reason(error))
     read = index_of(data, session_id, checksum)
     if read is None:
         return None, f"{_NO_INDEX} does not have the recorded checksum"
@@ -80,7 +81,7 @@ def _problems(place: Path, raw: Sequence[Item]) -> Iterator[tuple[str, str]]:
         try:
             actual = snapshot.file_hash(place / item.path, item.path)
         except OSError as error:
-            yield item.path, f"{item.path} cannot be read: {error.strerror or error}"
+            yield item.path, sentence("{} cannot be read: {}", item.path, reason(error))
             continue
         if actual != item.hash:
             yield item.path, f"{item.path} does not have the recorded hash"

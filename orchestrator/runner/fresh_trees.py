@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from orchestrator import worktrees
 from orchestrator.core import strictjson
 from orchestrator.core.hints import Any
+from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import durable
 
@@ -91,7 +92,7 @@ def copy(root: str, tree: str, path: str) -> bool:
     except FileExistsError:
         return False
     except OSError as problem:
-        raise _failed(path, problem.strerror or str(problem)) from None
+        raise _failed(path, reason(problem)) from None
     return True
 
 
@@ -103,7 +104,7 @@ def _own(root: str, tree: str) -> str:
     """
     found = os.path.realpath(worktrees.git_folder(tree))
     if os.path.dirname(found) != os.path.realpath(os.path.join(_common(root), "worktrees")):
-        what = f"The file .git in {tree} does not name the folder that git keeps for it."
+        what = sentence("The file .git in {} does not name the folder that git keeps for it.", local(tree))
         raise EnvironmentProblem("SETUP_FAILED", what, "git worktree repair", path=tree)
     return found
 
@@ -123,7 +124,7 @@ def require_source(root: str, path: str) -> None:
     try:
         os.close(durable.open_regular(os.path.join(root, *path.split("/"))))
     except OSError as problem:
-        raise _failed(path, problem.strerror or str(problem)) from None
+        raise _failed(path, reason(problem)) from None
 
 
 def _refuse_links(top: str, path: str) -> None:
@@ -132,11 +133,11 @@ def _refuse_links(top: str, path: str) -> None:
     for part in path.split("/"):
         place = os.path.join(place, part)
         if os.path.islink(place):
-            raise _failed(path, f"{place} is a symbolic link")
+            raise _failed(path, sentence("{} is a symbolic link", local(place)))
 
 
 def _failed(path: str, why: str) -> EnvironmentProblem:
-    what = f"worktree_copy in orchestrator.json names {path}, which cannot be copied: {why}."
+    what = sentence("worktree_copy in orchestrator.json names {}, which cannot be copied: {}.", path, why)
     return EnvironmentProblem("SETUP_FAILED", what, "Fix the file, or take it out of worktree_copy", path=path)
 
 

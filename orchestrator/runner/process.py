@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.core.running import prompts
+from orchestrator.core.suggestions import reason, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import orphans, processes, reading
 
@@ -347,7 +348,7 @@ def supervise(
             with _input(text) as source:
                 run = _start(argv, folder, variables, limits, output, tag, source)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            return Ended(None, None, f"cannot be started: {getattr(error, 'strerror', None) or error}")
+            return Ended(None, None, sentence("cannot be started: {}", reason(error)))
         return _followed(run, output, watch, cancelled, begun)
 
 

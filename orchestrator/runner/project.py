@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from orchestrator import worktrees
-from orchestrator.core import names, strictjson
+from orchestrator.core import strictjson
 from orchestrator.core.running import codes, config
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import HIDDEN, joined, local, quoted, reason, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.runner import durable
@@ -105,9 +105,10 @@ def check(root: str | os.PathLike[str]) -> None:
     _require_folder(path)
     inner = os.path.join(path, FOLDER)
     if not os.path.lexists(inner):
-        raise Refused("E101", f"{path} has no {FOLDER} folder.", _set_it_up(path), path=path)
+        raise Refused("E101", sentence("{} has no {} folder.", local(path), FOLDER), _set_it_up(path), path=path)
     if not os.path.isdir(inner):
-        raise Refused("E101", f"{inner} is not a folder.", _put_right(path, [FOLDER]), path=path, in_the_way=[FOLDER])
+        what = sentence("{} is not a folder.", local(inner, f"{HIDDEN}/{FOLDER}"))
+        raise Refused("E101", what, _put_right(path, [FOLDER]), path=path, in_the_way=[FOLDER])
     absent, wrong = _faults(Path(path))
     if absent or wrong:
         missing = [name.removeprefix(f"{FOLDER}/") for name in (*absent, *wrong)]
@@ -127,18 +128,19 @@ def _faults(root: Path) -> tuple[list[str], list[str]]:
     return absent, wrong
 
 
-def _said(path: str, absent: list[str], wrong: list[str]) -> str:
-    parts = [f"{path} lacks {', '.join(name.rstrip('/') for name in absent)}"] if absent else []
+def _said(path: str, absent: list[str], wrong: list[str], end: str = ".") -> str:
+    parts = [sentence("{} lacks {}", local(path), ", ".join(name.rstrip("/") for name in absent))] if absent else []
     for name in wrong:
-        parts.append(f"{os.path.join(path, name.rstrip('/'))} is not a {'folder' if name.endswith('/') else 'file'}")
-    return f"{'; '.join(parts)}."
+        below, kind = name.rstrip("/"), "folder" if name.endswith("/") else "file"
+        parts.append(sentence("{} is not a {}", local(os.path.join(path, below), f"{HIDDEN}/{below}"), kind))
+    return joined(parts, "; ") + end
 
 
 def _put_right(path: str, wrong: list[str]) -> str:
     """The commands that put aside what is of the wrong kind, and make what is missing."""
     places = [os.path.join(path, name.rstrip("/")) for name in wrong]
-    aside = [f"mv {names.word(place)} {names.word(place + '.aside')}" for place in places]
-    return " && ".join([*aside, _set_it_up(path)])
+    aside = [sentence("mv {} {}", quoted(place), quoted(f"{place}.aside")) for place in places]
+    return joined([*aside, _set_it_up(path)], " && ")
 
 
 def _set_it_up(path: str) -> str:
@@ -162,7 +164,7 @@ def settings(root: str | os.PathLike[str]) -> config.Settings:
     own = own_settings(root)
     shared = os.path.join(root, config.SHARED_FILE)
     if not os.path.isfile(shared):
-        raise codes.refused("E103", f"{shared} does not exist.", path=shared)
+        raise codes.refused("E103", sentence("{} does not exist.", local(shared)), path=shared)
     return config.parse(_read(shared, os.O_RDONLY), _read(own, durable.READ) if os.path.lexists(own) else None)
 
 
@@ -172,7 +174,7 @@ def outdated(root: str | os.PathLike[str]) -> tuple[str, ...]:
     sections = config.in_shared_file(_read(shared, os.O_RDONLY))
     if not sections:
         return ()
-    return (f"{shared} holds {', '.join(sections)}; move them to {own_settings(root)}.",)
+    return (sentence("{} holds {}; move them to {}.", local(shared), ", ".join(sections), local(own_settings(root))),)
 
 
 def own_settings(root: str | os.PathLike[str]) -> str:
@@ -199,9 +201,9 @@ def _read(path: str, flags: int) -> bytes:
         with open(durable.open_regular(path, flags), "rb") as file:
             return file.read()
     except OSError as error:
-        reason = "is a symbolic link" if os.path.islink(path) else f"cannot be read: {_reason(error)}"
-        refusal = codes.refused("E103", f"{path} {reason}.", path=path)
-        refusal.suggestion = f"Put a regular file in its place, or remove it: {names.word(path)}"
+        why = "is a symbolic link" if os.path.islink(path) else sentence("cannot be read: {}", reason(error))
+        refusal = codes.refused("E103", sentence("{} {}.", local(path), why), path=path)
+        refusal.suggestion = sentence("Put a regular file in its place, or remove it: {}", quoted(path))
         raise refusal from None
 
 
@@ -235,7 +237,7 @@ def require_room(root: str | os.PathLike[str]) -> None:
     inner = os.path.join(path, FOLDER)
     wrong = [f"{FOLDER}/"] if os.path.lexists(inner) and not os.path.isdir(inner) else _faults(Path(path))[1]
     if wrong:
-        said = f"{_said(path, [], wrong)[:-1]}; nothing was changed."
+        said = _said(path, [], wrong, "; nothing was changed.")
         raise Refused("E103", said, _put_right(path, wrong), paths=[name.rstrip("/") for name in wrong])
 
 
@@ -255,7 +257,8 @@ def load_pointers(root: str | os.PathLike[str]) -> Pointers:
     except (OSError, ValueError):
         found = None
     if found is None:
-        raise InvalidInput("E105", f"{path} is not in the form that the runner writes.", f"Delete {path}", path=path)
+        what = sentence("{} is not in the form that the runner writes.", local(path))
+        raise InvalidInput("E105", what, sentence("Delete {}", local(path)), path=path)
     return found
 
 
@@ -302,14 +305,12 @@ def _require_folder(path: str) -> None:
     try:
         found = os.stat(path)
     except (OSError, ValueError) as error:
-        reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be used: {_reason(error)}"
-        raise codes.refused("E102", f"{path} {reason}.", path=path) from None
+        why: str = sentence("cannot be used: {}", reason(error))
+        if isinstance(error, FileNotFoundError):
+            why = "does not exist"
+        raise codes.refused("E102", sentence("{} {}.", local(path), why), path=path) from None
     if not stat.S_ISDIR(found.st_mode):
-        raise codes.refused("E102", f"{path} is not a folder.", path=path)
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+        raise codes.refused("E102", sentence("{} is not a folder.", local(path)), path=path)
 
 
 def _warnings(path: str) -> tuple[str, ...]:
@@ -317,7 +318,7 @@ def _warnings(path: str) -> tuple[str, ...]:
     for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 - it is recognised, not used
         top = os.path.realpath(folder)
         if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
-            return (f"{path} is in {folder} and may be deleted.",)
+            return (sentence("{} is in {} and may be deleted.", local(path), local(folder)),)
     return ()
 
 
@@ -333,9 +334,9 @@ def _volatile(root: str) -> str:
         first = "" if is_set_up(os.getcwd()) else sentence("{} once, then ", suggest("init", project="."))
         return sentence(
             "Tasks work in a temporary project, {}; it is volatile and may be deleted afterwards."
-            " To work in this folder: {}--project .", root, first,
+            " To work in this folder: {}--project .", local(root), first,
         )  # fmt: skip
-    return f"Tasks work in a temporary project, {root}; it is volatile and may be deleted afterwards."
+    return sentence("Tasks work in a temporary project, {}; it is volatile and may be deleted afterwards.", local(root))
 
 
 def is_in_repository(folder: str) -> bool:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import worktrees
+from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import commands
@@ -59,7 +60,7 @@ def _run(folder: str, words: Sequence[str], more: Mapping[str, str]) -> subproce
             cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
-        what = f"git {' '.join(words[:2])} in {folder}: {getattr(error, 'strerror', None) or error}."
+        what = sentence("git {} in {}: {}.", ' '.join(words[:2]), local(folder), reason(error))
         raise EnvironmentProblem("GIT_FAILED", what, "Check that git is installed") from None
 
 
@@ -81,7 +82,8 @@ def must(folder: str, *words: str) -> str:
 def _require(ran: Ran, folder: str, words: Sequence[str]) -> None:
     if ran.status:
         said = (ran.errors or ran.output)[-500:]
-        raise EnvironmentProblem("GIT_FAILED", f"git {' '.join(words[:3])} in {folder}: {said}", "Fix what git reports")
+        what = sentence("git {} in {}: {}", ' '.join(words[:3]), local(folder), local(said))
+        raise EnvironmentProblem("GIT_FAILED", what, "Fix what git reports")
 
 
 def head(folder: str) -> str | None:
@@ -209,7 +211,8 @@ def patch(folder: str, since: str = "HEAD") -> Patch:
             done = _run(folder, step, index)
             if done.returncode:
                 said = _text(done.stderr)[-500:]
-                raise EnvironmentProblem("GIT_FAILED", f"git {step[0]} in {folder}: {said}", "Fix what git names")
+                what = sentence("git {} in {}: {}", step[0], local(folder), local(said))
+                raise EnvironmentProblem("GIT_FAILED", what, "Fix what git names")
         # What a deleted file held stands in the commit.
         compare = ("diff", "--cached", "--binary", "--irreversible-delete", "--no-ext-diff", since)
         data = _run(folder, compare, index).stdout
@@ -376,7 +379,8 @@ def merge(folder: str, name: str, message: str, *, keeps_commit: bool = False) -
     found = conflicts(folder)
     if not found:
         said = (ran.errors or ran.output)[-500:]
-        raise EnvironmentProblem("GIT_FAILED", f"git merge {name} in {folder}: {said}", "Fix what git reports")
+        what = sentence("git merge {} in {}: {}", name, local(folder), local(said))
+        raise EnvironmentProblem("GIT_FAILED", what, "Fix what git reports")
     return found
 
 

@@ -30,6 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from orchestrator import files as named_files
 from orchestrator.core import masking
 from orchestrator.core.running import codes, evidence
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable
 
@@ -384,4 +385,4 @@ def _size(path: str) -> int:
 
 
 def _no_root(path: str, what: str) -> Exception:
-    return codes.refused("E102", f"The project {path} {what}.", path=path)
+    return codes.refused("E102", sentence("The project {} {}.", local(path), what), path=path)

@@ -16,6 +16,7 @@ from pathlib import Path
 from orchestrator.core import strictjson
 from orchestrator.core.hints import Any
 from orchestrator.core.running import task_log
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.runner import durable, evidence_files
 
@@ -130,7 +131,8 @@ def _require(problems: list[task_log.Problem]) -> None:
 
 def _unreadable(path: Path, reason: str) -> InvalidInput:
     suggestion = "Delete the folder logs and write the logs again from the database"
-    return InvalidInput("TASK_LOG_INVALID", f"{path} cannot be used: {reason}.", suggestion, path=str(path))
+    what = sentence("{} cannot be used: {}.", local(path), reason)
+    return InvalidInput("TASK_LOG_INVALID", what, suggestion, path=str(path))
 
 
 def save_turn(project: str | os.PathLike[str], session_id: str, id: str, log: Mapping[str, Any]) -> Path:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from orchestrator import errors
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.store import problems, sqlite
 
 FOLDER = "backups"
@@ -66,14 +67,15 @@ def _reserve(real: str) -> None:
     if left is not None:
         # SQLite would take it for the copy's own.
         raise errors.Refused(
-            "ALREADY_EXISTS", f"{left} belongs to another database.", "name another file", path=left
+            "ALREADY_EXISTS", sentence("{} belongs to another database.", local(left)), "name another file", path=left
         )
     try:
         sqlite.make_folder(os.path.dirname(real))
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
+        what = sentence("{} already exists; backups never overwrite files.", local(real))
         raise errors.Refused(
-            "ALREADY_EXISTS", f"{real} already exists; backups never overwrite files.", "name another file", path=real
+            "ALREADY_EXISTS", what, "name another file", path=real
         ) from None
     except OSError as error:
         raise problems.from_os(error, real) from error

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from orchestrator import errors, worktrees
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import constants, high_water, problems, sqlite
 
@@ -70,7 +70,10 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
         _require_never_there(candidate.path, env)
     raise errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"No {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it (up to the repository or home folder).",
+        sentence(
+            "No {}/{} in {} or above it (up to the repository or home folder).",
+            constants.FOLDER, constants.FILE, local(_real(cwd)),
+        ),
         sentence("{}, or name the file by --db or {}", suggest("init"), VARIABLE),
     )
 
@@ -99,7 +102,7 @@ def _unusable(named: Found, env: Mapping[str, str]) -> errors.OrchestratorError:
         if closed:
             return problems.unreadable(named.path)
         _require_never_there(named.path, env)
-        return problems.no_database(named.path, f"({named.why}) does not exist")
+        return problems.no_database(named.path, found=named.why)
     return problems.no_file(named.path, folder=stat.S_ISDIR(found.st_mode))
 
 

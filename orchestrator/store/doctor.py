@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.core import clock_jumps, filemodes
-from orchestrator.core.suggestions import sentence, suggest, suggestions
+from orchestrator.core.suggestions import local, quoted, sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
 from orchestrator.store.maintenance import (
@@ -108,7 +108,7 @@ def _examine(real: str, facts: dict[str, str | int | None], state: str | None) -
         yield Problem("LOG_OLDER", "warning", real, *problems.older_log(real))
     facts["writer"] = writer(real)
     if facts["writer"] is not None:
-        message = f"Process {facts['writer']} currently holds the write lock of {real}."
+        message = sentence("Process {} currently holds the write lock of {}.", facts['writer'], local(real))
         yield Problem("WRITER_ACTIVE", "info", real, message, f"ps -p {facts['writer']}")
     try:
         connection = sqlite.open_file(real, write=False, deadline=DEADLINE_S)
@@ -173,8 +173,8 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
     facts["wal_size"] = os.stat(log).st_size if os.path.exists(log) else 0
     facts["mode"] = f"{stat.S_IMODE(found.st_mode):04o}"
     if filemodes.is_open_to_others(found.st_mode):
-        message = f"Other users of this machine can read {real} (mode {facts['mode']})."
-        yield Problem("PERMISSIONS", "warning", real, message, f"chmod 600 {problems.quoted(real)}")
+        message = sentence("Other users of this machine can read {} (mode {}).", local(real), facts['mode'])
+        yield Problem("PERMISSIONS", "warning", real, message, sentence("chmod 600 {}", quoted(real)))
     if locked := sqlite.locked_files(real):
         yield from_error(problems.read_only(real, locked), "warning")
     elif not _has_room(os.path.dirname(real)):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator.core import strictjson
+from orchestrator.core.suggestions import reason, sentence
 from orchestrator.core.tuples import NamedTuple
 
 _ID = r":([ER])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?"
@@ -154,5 +155,5 @@ def _why_not(path: Path, file: File) -> str | None:
             while block := stream.read(_BLOCK):
                 sha.update(block)
     except (OSError, ValueError) as error:
-        return f"{file.path} cannot be read: {getattr(error, 'strerror', None) or error}"
+        return sentence("{} cannot be read: {}", file.path, reason(error))
     return None if sha.hexdigest() == file.hash else f"{file.path} does not have the recorded hash"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from orchestrator.core.suggestions import Sentence, sentence, suggest
+from orchestrator.core.suggestions import Sentence, local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import git, high_water
 
@@ -47,8 +47,10 @@ def tracked(path: str) -> Risk | None:
     command = git.untrack(path)
     if command is None:
         return None
-    message = f"Git tracks {path}: a checkout, reset or stash can remove recorded steps or bring old ones back."
-    return Risk(TRACKED, "warning", message, f"{command}, then commit")
+    message = sentence(
+        "Git tracks {}: a checkout, reset or stash can remove recorded steps or bring old ones back.", local(path)
+    )
+    return Risk(TRACKED, "warning", message, sentence("{}, then commit", command))
 
 
 def lacking(connection: sqlite3.Connection, state_folder: str | None) -> Risk | None:

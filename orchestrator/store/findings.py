@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import bisect
 
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import quoted, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import problems
 from orchestrator.store.constants import STORE_CHAIN
 
 EVENT_ALTERED = "EVENT_ALTERED"
@@ -80,8 +79,8 @@ class Found:
 
     def _suggestion(self, code: str, chain: str | None, seq: int | None) -> str:
         # The database says what the file was; it is the file that has to come back.
-        what = "the file" if code == EVIDENCE_FILE else problems.quoted(self.path)
-        restore = f"restore a backup of {what} from before it was changed"
+        what = "the file" if code == EVIDENCE_FILE else quoted(self.path)
+        restore = sentence("restore a backup of {} from before it was changed", what)
         if chain is None or seq is None or seq < 1:
             return restore
         session = "store" if chain == STORE_CHAIN else chain

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from orchestrator import worktrees
 from orchestrator.core import names
+from orchestrator.core.suggestions import quoted, sentence
 
 _LOGS = ("", "-wal", "-shm")
 _NAME_LENGTH = 0xFFF
@@ -34,7 +35,7 @@ def untrack(path: str) -> str | None:
     tracked = [name for name in candidates if any(_holds(each, root, os.fsencode(name)) for each in indexes)]
     if not tracked:
         return None
-    return f"git -C {names.word(root)} rm --cached -- {' '.join(map(names.word, tracked))}"
+    return sentence("git -C {} rm --cached -- {}", quoted(root), " ".join(map(names.word, tracked)))
 
 
 def _root(folder: str) -> str | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import errors
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
 
@@ -51,7 +52,7 @@ def _damage(path: str) -> errors.OrchestratorError | None:
         return sqlite.translate(error, path) or problems.corrupt(path, str(error))
     except Exception as error:
         # What looks the file over stumbles over what it finds in a schema that was altered.
-        return problems.corrupt(path, f"{type(error).__name__}: {error}")
+        return problems.corrupt(path, sentence("{}: {}", type(error).__name__, local(error)))
     finally:
         connection.close()
     return None
@@ -67,7 +68,7 @@ def _looks(connection: sqlite.Connection) -> Iterator[str]:
     every = maintenance.schema_problems(connection) if is_current else ()
     if lost := [each for each in every if each.severity == "error"]:
         more = f" ({len(lost) - 1} more problems of this kind)" if lost[1:] else ""
-        yield f"{lost[0].message.rstrip('.')}{more}"
+        yield lost[0].message.rstrip(".") + more
     for damage in text_damage.damages(connection):
         yield damage.message
     for (message,) in connection.execute("PRAGMA quick_check(1)"):

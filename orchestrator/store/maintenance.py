@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from orchestrator import errors
-from orchestrator.core.suggestions import suggest
+from orchestrator.core import names
+from orchestrator.core.suggestions import quoted, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
 from orchestrator.store import constants, gaps, guards_tables, problems, sqlite, text_damage
@@ -111,8 +112,8 @@ def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
 
 def drop(path: str, kind: str, name: str) -> str:
     """The command that takes a part of the schema away which does not belong to this program."""
-    quoted = '"' + name.replace('"', '""') + '"'
-    return f"sqlite3 {problems.quoted(path)} {problems.quoted(f'DROP {kind.upper()} {quoted}')}"
+    named = '"' + name.replace('"', '""') + '"'
+    return sentence("sqlite3 {} {}", quoted(path), names.word(f"DROP {kind.upper()} {named}"))
 
 
 def _missing(lost: dict[Key, str], path: str) -> Iterator[Problem]:
@@ -218,7 +219,7 @@ def text_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     """Stored texts that are not UTF-8; reads every table."""
     for damage in text_damage.damages(connection):
         subject = f"{damage.table}.{damage.column}"
-        message = f"A stored text is damaged: {damage.message}."
+        message = sentence("A stored text is damaged: {}.", damage.message)
         yield Problem("TEXT_DAMAGED", "error", subject, message, _restore(connection))
 
 

@@ -22,7 +22,7 @@ from sqlalchemy.pool import StaticPool
 
 from orchestrator import errors, resources
 from orchestrator.core.hints import Any
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, declared, problems, sqlite
 from orchestrator.store.step import Step
@@ -251,7 +251,8 @@ def _run(path: str | Path, move: _Move) -> tuple[int, int, Path | None]:
         cause = error.orig
         raise (isinstance(cause, sqlite3.Error) and sqlite.translate(cause, connection.path)) or error from error
     except CommandError as error:
-        raise problems.corrupt(connection.path, f"its migrations do not match this program ({error})") from error
+        what = sentence("its migrations do not match this program ({})", local(error))
+        raise problems.corrupt(connection.path, what) from error
     finally:
         connection.close()
 

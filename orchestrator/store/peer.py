@@ -19,10 +19,10 @@ from contextlib import contextmanager
 
 from orchestrator.core.hints import Any
 from orchestrator.core.names import shown
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import joined, local, quoted, reason, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
-from orchestrator.store import constants, problems, sqlite
+from orchestrator.store import constants, sqlite
 
 FILE_LIMIT = 512 * 1024 * 1024
 """Bytes of the largest file that is read."""
@@ -73,7 +73,9 @@ class Peer(NamedTuple):
 def invalid(file: str, *found: tuple[str, str], suggestion: str = "") -> InvalidInput:
     """The file cannot be imported; `found` are pairs of a stable id and what is wrong."""
     listed = [{"id": id_, "message": message} for id_, message in found]
-    message = f"{shown(file, 300)} cannot be imported: {'; '.join(message for _, message in found)}."
+    message = sentence(
+        "{} cannot be imported: {}.", local(shown(file, 300)), joined([message for _, message in found], "; ")
+    )
     way = suggestion or _PEER
     return InvalidInput("PEER_INVALID", message, way, problems=listed)
 
@@ -98,8 +100,7 @@ def read(path: str) -> Peer:
     except sqlite3.Error as error:
         raise _translated(error, path) from error
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise invalid(path, ("unreadable", f"it cannot be read: {reason}")) from error
+        raise invalid(path, ("unreadable", sentence("it cannot be read: {}", reason(error)))) from error
     if changed:
         raise invalid(path, ("changed", "it changed while it was being read"), suggestion="Repeat when nothing is"
             " writing"
@@ -118,7 +119,7 @@ def _state(real: str, path: str) -> tuple[Any, ...]:
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
         raise invalid(path, ("no_file", f"it is {what}"))
     if not os.access(real, os.R_OK):
-        way = f"chmod u+r {problems.quoted(real)}, as its owner"
+        way = sentence("chmod u+r {}, as its owner", quoted(real))
         raise invalid(path, ("unreadable", "this user may not read it"), suggestion=way)
     states = [found, *(os.stat(each) for each in _logs(real))]
     size = sum(each.st_size for each in states)
@@ -284,5 +285,5 @@ def _translated(error: sqlite3.Error, path: str) -> InvalidInput:
     if code == sqlite3.SQLITE_AUTH:
         return invalid(path, ("runs_sql", "reading it would run SQL of its own"))
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN):
-        return invalid(path, ("unreadable", f"it cannot be read: {error}"))
-    return invalid(path, ("damaged", f"it is damaged: {error}"))
+        return invalid(path, ("unreadable", sentence("it cannot be read: {}", local(error))))
+    return invalid(path, ("damaged", sentence("it is damaged: {}", local(error))))

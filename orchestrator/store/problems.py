@@ -7,30 +7,33 @@ import os
 from collections.abc import Sequence
 
 from orchestrator import errors
-from orchestrator.core import names
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import joined, local, quoted, reason, sentence, suggest
 from orchestrator.store import constants
 
 ANOTHER_BACKUP = "name another backup"
 
 
-def no_database(path: str, why: str = "does not exist") -> errors.EnvironmentProblem:
-    """There is no usable file at `path`."""
+def no_database(path: str, why: str = "does not exist", found: str = "") -> errors.EnvironmentProblem:
+    """There is no usable file at `path`; `found` is how it came to be this path."""
     if os.path.lexists(_folder(path)) and not os.path.isdir(_folder(path)):
         return no_room(_folder(path))
-    return _problem("NO_DATABASE", f"The database {path} {why}.", "init", path)
+    named = _database(path, "The", f" ({found})" if found else "")
+    return _problem("NO_DATABASE", sentence("{} {}.", named, why), "init", path)
 
 
 def not_ours(path: str) -> errors.EnvironmentProblem:
     """The file is a database, but another program's; it is left alone."""
-    return _problem("NO_DATABASE", f"{path} is the database of another program.", "doctor", path)
+    return _problem("NO_DATABASE", sentence("{} is the database of another program.", local(path)), "doctor", path)
 
 
 def log_alone(path: str) -> errors.EnvironmentProblem:
     """The file is gone (or empty) while the log with its last steps still lies beside its place."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"{path} is missing or empty, but its last steps are in {path}-wal. Nothing was changed.",
+        sentence(
+            "{} is missing or empty, but its last steps are in {}. Nothing was changed.",
+            local(path, "The database"), local(f"{path}-wal"),
+        ),
         sentence(
             "move the database file back to {}, beside its -wal; if it is lost: {}, which keeps the -wal",
             quoted(path), suggest("db restore", file="FILE", db=path),
@@ -43,9 +46,15 @@ def log_beside_link(link: str, real: str) -> errors.EnvironmentProblem:
     """The path is a link, and steps lie beside the link, where nothing reads them: SQLite looks beside the file."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"{link} is a link to {real}, but {link}-wal holds the last steps of a database that was moved from there"
-        " without it. Nothing was changed.",
-        f"if {quoted(real)} is that database: mv {quoted(real)} {quoted(link)}; else move {quoted(f'{link}-wal')} away",
+        sentence(
+            "{} is a link to {}, but {}-wal holds the last steps of a database that was moved from there without"
+            " it. Nothing was changed.",
+            local(link), local(real), local(link),
+        ),
+        sentence(
+            "if {} is that database: mv {} {}; else move {} away",
+            quoted(real), quoted(real), quoted(link), quoted(f'{link}-wal'),
+        ),
         db=real,
     )
 
@@ -53,8 +62,11 @@ def log_beside_link(link: str, real: str) -> errors.EnvironmentProblem:
 def older_log(path: str) -> tuple[str, str]:
     """What is told of a log with steps that is older than its file, and what to run."""
     return (
-        f"{path} was changed or replaced after the last step in its -wal was written. If a backup was copied there: the"
-        " later steps are still in the -wal and come back, so nothing was restored.",
+        sentence(
+            "{} was changed or replaced after the last step in its -wal was written. If a backup was copied"
+            " there: the later steps are still in the -wal and come back, so nothing was restored.",
+            local(path),
+        ),
         sentence("{}, if a backup was to be restored", suggest("db restore", file="FILE", db=path)),
     )
 
@@ -73,8 +85,10 @@ def gone(path: str, last: str, copy: str | None) -> errors.EnvironmentProblem:
     """
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"The database {path} is gone: this machine has seen its steps up to {last}. It was deleted or moved (by git,"
-        " or by hand).",
+        sentence(
+            "{} is gone: this machine has seen its steps up to {}. It was deleted or moved (by git, or by hand).",
+            _database(path), last,
+        ),
         sentence(
             "bring the file back with its -wal, if there is one; from a backup: {}; to start an empty one: {}",
             suggest("db restore", file=copy or "FILE", db=path), suggest("init", db=path),
@@ -87,7 +101,7 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     """What was given for a file is the address of a database server, of which none is supported yet."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        f"{where} is the address of a database ({scheme}:...); only files are supported.",
+        sentence("{} is the address of a database ({}:...); only files are supported.", local(where), scheme),
         sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
         scheme=scheme,
     )
@@ -97,7 +111,10 @@ def in_memory(where: str) -> errors.EnvironmentProblem:
     """What was given for a file is SQLite's name of a database that ends with its connection."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        f"{where} is {constants.IN_MEMORY}, a database that would vanish after this call; only files are supported.",
+        sentence(
+            "{} is {}, a database that would vanish after this call; only files are supported.",
+            local(where), constants.IN_MEMORY,
+        ),
         sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
     )
 
@@ -108,7 +125,7 @@ def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProble
     restore, repair = suggest("db restore", file="FILE", db=path), suggest("db check", repair=True, db=path)
     return errors.EnvironmentProblem(
         "CORRUPT",
-        f"The database {path} claims schema version {version}, but {other}.",
+        sentence("{} claims schema version {}, but {}.", _database(path), version, other),
         sentence("{}, or {}", repair, restore) if version == constants.SCHEMA_VERSION else restore,
         db=path,
     )
@@ -116,27 +133,31 @@ def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProble
 
 def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: str | None) -> errors.EnvironmentProblem:
     """A step of the migrations failed; the database is as it was."""
-    way = f"rename or drop {obstacle} in {quoted(path)}, then " if obstacle else "fix the reported problem, then "
+    way = sentence(
+        "rename or drop {} in {}, then ", obstacle, quoted(path)
+    ) if obstacle else "fix the reported problem, then "
     return errors.EnvironmentProblem(
         "MIGRATION_FAILED",
-        f"Step {step} of the migrations failed: {cause}. The database {path} was not changed"
-        + (f"; a copy of it is {copy}." if copy else "."),
+        sentence("Step {} of the migrations failed: {}. {} was not changed", step, cause, _database(path))
+        + (sentence("; a copy of it is {}.", local(copy)) if copy else "."),
         sentence("{}{}", way, suggest("db upgrade", db=path)),
         db=path,
         step=step,
         object=obstacle,
-        backup=copy,
+        backup=copy and local(copy),
     )
 
 
 def broken_references(path: str, tables: str, count: int) -> errors.EnvironmentProblem:
     """Rows refer to rows that do not exist, so the schema is not changed."""
     rows = "1 row" if count == 1 else f"{count} rows"
-    listing = f"sqlite3 {quoted(path)} 'PRAGMA foreign_key_check'"
+    listing = sentence("sqlite3 {} 'PRAGMA foreign_key_check'", quoted(path))
     return errors.EnvironmentProblem(
         "CORRUPT",
-        f"The database {path} was not changed: {rows} of {tables} {'refers' if count == 1 else 'refer'} to rows that do"
-        " not exist.",
+        sentence(
+            "{} was not changed: {} of {} {} to rows that do not exist.",
+            _database(path), rows, tables, "refers" if count == 1 else "refer",
+        ),
         sentence("{} lists them; correct or delete them, then {}", listing, suggest("db upgrade", db=path)),
         db=path,
     )
@@ -145,7 +166,7 @@ def broken_references(path: str, tables: str, count: int) -> errors.EnvironmentP
 def no_backup(path: str, why: str) -> errors.EnvironmentProblem:
     """What was named as a backup cannot be put in place."""
     return errors.EnvironmentProblem(
-        "CORRUPT", f"{path} cannot be restored: {why}.", ANOTHER_BACKUP, db=path
+        "CORRUPT", sentence("{} cannot be restored: {}.", local(path), why), ANOTHER_BACKUP, db=path
     )
 
 
@@ -158,7 +179,10 @@ def half_restored(path: str) -> errors.EnvironmentProblem:
     """A restore was killed before the backup was in place."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"{path} is missing: a restore was interrupted. What was there before is in {_folder(path)}/backups.",
+        sentence(
+            "{} is missing: a restore was interrupted. What was there before is in {}/backups.",
+            local(path), local(_folder(path)),
+        ),
         suggest("db restore", file="FILE", db=path),
         db=path,
     )
@@ -169,15 +193,18 @@ def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     what = "is a folder" if folder else "is not a regular file"
     inside = f"{path.rstrip('/')}/{constants.FILE}"
     way = suggest("init", db=inside) if folder else "name a file by --db"
-    return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
+    return errors.EnvironmentProblem("NO_DATABASE", sentence("{} {}.", local(path), what), way, db=path)
 
 
 def no_main_worktree(root: str, common: str) -> errors.EnvironmentProblem:
     """A linked worktree has no database, and git does not record the main worktree, which may have one."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"{root} is a linked worktree of {common}, which does not record where its main worktree is: the database that"
-        " all of its worktrees share cannot be found.",
+        sentence(
+            "{} is a linked worktree of {}, which does not record where its main worktree is: the database that"
+            " all of its worktrees share cannot be found.",
+            local(root), local(common),
+        ),
         f"name it by --db or ORCHESTRATOR_DB, as in the main worktree:"
         f" --db MAIN_WORKTREE/{constants.FOLDER}/{constants.FILE}",
     )
@@ -187,7 +214,7 @@ def no_room(folder: str) -> errors.EnvironmentProblem:
     """What is to be the folder of the database is something else."""
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"{folder} is not a folder, so it cannot hold a database.",
+        sentence("{} is not a folder, so it cannot hold a database.", local(folder)),
         sentence("mv {} {}, then {}", quoted(folder), quoted(folder + ".old"), suggest("init")),
         db=f"{folder}/{constants.FILE}",
     )
@@ -198,11 +225,11 @@ def unreadable(path: str) -> errors.EnvironmentProblem:
     closed = path
     while (above := _folder(closed)) != closed and not os.access(above, os.X_OK):
         closed = above
-    what, right = ("read it", "u+r") if closed == path else (f"enter the folder {closed}", "u+rx")
+    what, right = ("read it", "u+r") if closed == path else (sentence("enter the folder {}", local(closed)), "u+rx")
     return errors.EnvironmentProblem(
         "NO_DATABASE",
-        f"The database {path} is not accessible: this user may not {what}.",
-        f"chmod {right} {quoted(closed)}, as its owner",
+        sentence("{} is not accessible: this user may not {}.", _database(path), what),
+        sentence("chmod {} {}, as its owner", right, quoted(closed)),
         db=path,
     )
 
@@ -210,8 +237,9 @@ def unreadable(path: str) -> errors.EnvironmentProblem:
 def no_folder(path: str) -> errors.EnvironmentProblem:
     """The folder that a copy is to lie in does not exist."""
     folder = _folder(path)
-    way = f"mkdir -p {quoted(folder)}"
-    return errors.EnvironmentProblem("NO_FOLDER", f"The folder {folder} does not exist.", way, path=path)
+    way = sentence("mkdir -p {}", quoted(folder))
+    what = sentence("The folder {} does not exist.", local(folder))
+    return errors.EnvironmentProblem("NO_FOLDER", what, way, path=path)
 
 
 def no_working_folder() -> errors.EnvironmentProblem:
@@ -227,9 +255,10 @@ def outdated(path: str, found: int) -> errors.EnvironmentProblem:
     """The file holds an older schema, or none yet."""
     versions = {"database_version": found, "program_version": constants.SCHEMA_VERSION}
     if found == 0:
-        return _problem("NO_DATABASE", f"The database {path} has no schema yet.", "init", path, **versions)
-    message = (
-        f"The database {path} has schema version {found}, older than this program's version {constants.SCHEMA_VERSION}."
+        return _problem("NO_DATABASE", sentence("{} has no schema yet.", _database(path)), "init", path, **versions)
+    message = sentence(
+        "{} has schema version {}, older than this program's version {}.",
+        _database(path), found, constants.SCHEMA_VERSION,
     )
     return _problem("SCHEMA_TOO_OLD", message, "db upgrade", path, **versions)
 
@@ -238,7 +267,7 @@ def too_new(path: str, found: int, known: int = constants.SCHEMA_VERSION) -> err
     """A newer program wrote the file; nothing of it is touched."""
     return errors.EnvironmentProblem(
         "SCHEMA_TOO_NEW",
-        f"The database {path} has schema version {found}, newer than this program's version {known}.",
+        sentence("{} has schema version {}, newer than this program's version {}.", _database(path), found, known),
         "install a newer guarded-orchestrator",
         db=path,
         database_version=found,
@@ -249,15 +278,17 @@ def too_new(path: str, found: int, known: int = constants.SCHEMA_VERSION) -> err
 def busy(path: str, deadline_s: float = 0.0) -> errors.EnvironmentProblem:
     """Another process holds the lock for longer than we wait."""
     waited = f" after {deadline_s:g} s" if deadline_s else ""
-    return _problem("BUSY", f"The database {path} is still held by another process{waited}.", "doctor", path)
+    return _problem("BUSY", sentence("{} is still held by another process{}.", _database(path), waited), "doctor", path)
 
 
 def stale_read(path: str) -> errors.EnvironmentProblem:
     """This process itself reads an older state of the file, on the connection by which it wants to write."""
     return errors.EnvironmentProblem(
         "BUSY",
-        f"This process still reads an older state of the database {path} on the connection that is to write. Nothing"
-        " was written.",
+        sentence(
+            "This process still reads an older state of {} on the connection that is to write. Nothing was written.",
+            _database(path, "the"),
+        ),
         "Repeat the call; finish reading before writing",
         db=path,
     )
@@ -268,15 +299,16 @@ def read_only(path: str, locked: Sequence[str] = ()) -> errors.EnvironmentProble
     if _is_mounted_read_only(path):
         return errors.EnvironmentProblem(
             "READ_ONLY",
-            f"The database {path} is read-only: it is on a file system that is mounted read-only.",
-            f"mount the file system of {quoted(path)} read-write, or name a copy elsewhere by --db",
+            sentence("{} is read-only: it is on a file system that is mounted read-only.", _database(path)),
+            sentence("mount the file system of {} read-write, or name a copy elsewhere by --db", quoted(path)),
             db=path,
         )
-    names = " ".join(quoted(each) for each in locked or (path, _folder(path)))
+    names = joined([quoted(each) for each in locked or (path, _folder(path))], " ")
+    what = joined([local(each) for each in locked], " and ") if locked else "it or its folder"
     return errors.EnvironmentProblem(
         "READ_ONLY",
-        f"The database {path} is read-only: this user may not write {' and '.join(locked) or 'it or its folder'}.",
-        f"chmod u+w {names}",
+        sentence("{} is read-only: this user may not write {}.", _database(path), what),
+        sentence("chmod u+w {}", names),
         db=path,
     )
 
@@ -293,8 +325,11 @@ def unread_log(path: str) -> errors.EnvironmentProblem:
     """The folder is read-only, but a log beside the file holds steps that only a writer can take in."""
     return errors.EnvironmentProblem(
         "READ_ONLY",
-        f"The folder of {path} is read-only, but {path}-wal holds steps that only a user with write access can apply.",
-        sentence("{}, run as a user with write access to {}", suggest("init", db=path), _folder(path)),
+        sentence(
+            "The folder of {} is read-only, but {}-wal holds steps that only a user with write access can apply.",
+            local(path), local(path),
+        ),
+        sentence("{}, run as a user with write access to {}", suggest("init", db=path), local(_folder(path))),
         db=path,
     )
 
@@ -303,15 +338,15 @@ def disk_full(path: str) -> errors.EnvironmentProblem:
     """A write found no room (disk, quota or size limit)."""
     return errors.EnvironmentProblem(
         "DISK_FULL",
-        f"No space left to write the database {path} (disk full, quota or size limit).",
-        f"free space on the disk of {quoted(_folder(path))} and run the same command again",
+        sentence("No space left to write {} (disk full, quota or size limit).", _database(path, "the")),
+        sentence("free space on the disk of {} and run the same command again", quoted(_folder(path))),
         db=path,
     )
 
 
 def corrupt(path: str, why: str) -> errors.EnvironmentProblem:
     """The content cannot be trusted; the file stays as it is."""
-    return _problem("CORRUPT", f"The database {path} cannot be used: {why}.", "doctor", path)
+    return _problem("CORRUPT", sentence("{} cannot be used: {}.", _database(path), why), "doctor", path)
 
 
 def skipped(path: str, what: str) -> errors.EnvironmentProblem:
@@ -325,7 +360,7 @@ def from_os(error: OSError, path: str) -> errors.EnvironmentProblem:
         return disk_full(path)
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return read_only(path)
-    return no_database(path, f"cannot be opened ({error.strerror or error})")
+    return no_database(path, sentence("cannot be opened ({})", reason(error)))
 
 
 def from_os_reading(error: OSError, path: str) -> errors.EnvironmentProblem:
@@ -333,9 +368,8 @@ def from_os_reading(error: OSError, path: str) -> errors.EnvironmentProblem:
     return unreadable(path) if error.errno in (errno.EACCES, errno.EPERM) else from_os(error, path)
 
 
-def quoted(text: str) -> str:
-    """The text as one word of a command line."""
-    return names.word(text)
+def _database(path: str, article: str = "The", more: str = "") -> str:
+    return local(f"{article} database {path}{more}", f"{article} database")
 
 
 def _folder(path: str) -> str:

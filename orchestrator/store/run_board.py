@@ -23,9 +23,9 @@ _COUNT = f"SELECT count(*) {_CHATS}{_IN_STATE}"
 _PAGE = f"""SELECT s.id AS session_id, r.state, s.created_at, r.state_changed_at AS updated_at, {_FIRST} AS first_prompt
     {_CHATS}{_IN_STATE} ORDER BY r.state_changed_at DESC, s.id LIMIT :limit OFFSET :offset"""
 _STATES = "SELECT state, count(*) FROM runs INDEXED BY ix_runs_created WHERE session_id = :session GROUP BY state"
-_EXECUTORS = (
-    "SELECT DISTINCT executor, verification_root FROM runs INDEXED BY ix_runs_created WHERE session_id = :session"
-)
+_OF_TURNS = "FROM turn_runs INDEXED BY ix_turn_runs_turn WHERE session_id = :session"
+_EXECUTORS = f"""SELECT executor, verification_root FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
+    UNION SELECT executor, root {_OF_TURNS} UNION SELECT executor, folder {_OF_TURNS}"""
 _QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
     JOIN audit_events b ON b.session_id = r.session_id AND b.seq = 1
     JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.state_seq
@@ -52,7 +52,7 @@ def states(connection: sqlite3.Connection, session: str) -> dict[str, int]:
 
 
 def executors(connection: sqlite3.Connection, session: str) -> list[tuple[str, str]]:
-    """Who executed the runs of a session, in the words of the record, and in which project."""
+    """Who executed the runs of a session, in the words of the record, and in which project or worktree."""
     return connection.execute(_EXECUTORS, {"session": session}).fetchall()
 
 

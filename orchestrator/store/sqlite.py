@@ -15,6 +15,7 @@ from collections.abc import Callable
 from orchestrator import errors, files
 from orchestrator.core import names
 from orchestrator.core.hints import TYPE_CHECKING, Protocol, TypeVar
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.store import constants, problems
 
 if TYPE_CHECKING:
@@ -580,8 +581,11 @@ def _use_wal(real: str, deadline: float) -> tuple[str, ...]:
     if mode == "wal":
         return ()
     return (
-        f"{real} is on a disk without write-ahead logging (a network mount?); it uses a rollback journal, so writers"
-        f" and readers block each other.",
+        sentence(
+            "{} is on a disk without write-ahead logging (a network mount?); it uses a rollback journal, so"
+            " writers and readers block each other.",
+            local(real),
+        ),
     )
 
 

@@ -413,10 +413,12 @@ def _storable(text: str) -> str:
 
 
 def _plain(names: tuple[str, ...], values: list[Value]) -> list[Value]:
+    """Values as they are stored; a sentence is stored as the command line says it."""
     for name, value in zip(names, values, strict=True):
-        if not isinstance(value, bool) and type(value) not in _PLAIN:
+        if not isinstance(value, bool | str) and type(value) not in _PLAIN:
             raise TypeError(f"{name} cannot hold {type(value).__name__} {value!r}")
-    return [int(value) if isinstance(value, bool) else value for value in values]
+    return [int(value) if isinstance(value, bool) else str(value) if isinstance(value, str) else value
+            for value in values]  # fmt: skip
 
 
 def _table(table: str) -> _Table:

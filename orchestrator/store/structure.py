@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 
 from orchestrator.core import strictjson
 from orchestrator.core.hints import Any
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.store import findings, guards_tables, maintenance, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found
@@ -65,7 +65,7 @@ def texts(connection: sqlite3.Connection, found: Found, known: Collection[str] =
     """
     for damage in text_damage.damages(connection, known):
         suggestion = suggest("db restore", file="FILE", db=found.path)
-        message = f"A stored text is damaged: {damage.message}."
+        message = sentence("A stored text is damaged: {}.", damage.message)
         found.add(Finding(findings.TEXT_DAMAGED, None, None, damage.table, damage.row, message, suggestion))
 
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import Refused
 from orchestrator.store import guards, migrate, problems, sqlite
 
@@ -44,10 +44,10 @@ def _refuse_used(connection: sqlite3.Connection, path: str, session: str | None)
     known = connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone()
     fresh = suggest("audit import", file="FILE", db=os.path.join(os.path.dirname(path), 'new.db'))
     if known is not None:
-        message = f"The database {path} already has a session {session}; nothing was imported."
+        message = sentence("The database {} already has a session {}; nothing was imported.", local(path), session)
         raise Refused("ALREADY_EXISTS", message, fresh, path=path)
     if connection.execute(_MADE_BY_INIT).fetchone() is not None:
-        message = f"The database {path} is not empty; import an export into a new database."
+        message = sentence("The database {} is not empty; import an export into a new database.", local(path))
         raise Refused("NOT_EMPTY", message, fresh, path=path)
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from orchestrator import progress
 from orchestrator.core.hints import Any
+from orchestrator.core.suggestions import joined, local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import coverage, findings, gaps, sqlite, step, text_damage
 from orchestrator.store.constants import STORE_CHAIN
@@ -80,7 +81,7 @@ def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
         found = Found(getattr(connection, "path", ""), ALL)
         verify(connection, Span(chain), found)
         where = "" if chain == session else "Among what belongs to no session: "
-        yield from (Broken(each.seq or 0, where + each.message) for each in found.kept)
+        yield from (Broken(each.seq or 0, joined([where, each.message])) for each in found.kept)
     found = Found(getattr(connection, "path", ""), ALL)
     # Reports, decisions, spawns and steps are asked for by a check of their own.
     _relate(connection, session, lambda: gaps.others(connection, session), found, excused=False)
@@ -125,7 +126,9 @@ def _relate(
             raise
         if excused:
             return
-        message = f"What must hold between the rows of session {session} cannot be checked: {error}."
+        message = sentence(
+            "What must hold between the rows of session {} cannot be checked: {}.", session, local(error)
+        )
         found.at(findings.ROWS_UNREADABLE, session, None, None, session, message)
     finally:
         found.merge(part)

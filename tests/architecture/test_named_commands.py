@@ -98,7 +98,6 @@ _FIRST = "|".join(sorted({words.partition(" ")[0] for words in catalogue.every()
 _WRITTEN = re.compile(rf"(?<![\w/.@-])orchestrator (?:{_FIRST})\b")
 _NO_SUGGESTIONS = {
     "orchestrator/app/clients/claude_code_files.py": "what a shell prints where the program is missing",
-    "orchestrator/core/running/advice.py": "what a page finds in the texts of runs that are on record",
     "orchestrator/core/workflow/report.py": "the name of the tool in a SARIF document",
 }
 

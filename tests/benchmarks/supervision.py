@@ -9,7 +9,8 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 
-from orchestrator.runner import environment, process
+from orchestrator.core.running import program_variables
+from orchestrator.runner import process
 from tests.benchmarks import harness
 from tests.benchmarks.table import Bound, Figure
 
@@ -41,7 +42,7 @@ def supervised(rounds: int) -> Iterator[Figure]:
 
 def _supervised(argv: Sequence[str], folder: pathlib.Path, number: int) -> None:
     raw = folder / f"raw{number}"
-    ended = process.supervise(argv, folder=folder, variables=environment.child(os.environ), raw=raw)
+    ended = process.supervise(argv, folder=folder, variables=program_variables.child(os.environ), raw=raw)
     raw.unlink()
     if ended.exit_code != 0:
         raise harness.CommandFailed(f"{argv[0]}: {ended.why}")
@@ -49,4 +50,4 @@ def _supervised(argv: Sequence[str], folder: pathlib.Path, number: int) -> None:
 
 def _plain(argv: Sequence[str], folder: pathlib.Path, number: int) -> None:
     del number
-    harness.call(argv, folder, environment.child(os.environ))
+    harness.call(argv, folder, program_variables.child(os.environ))

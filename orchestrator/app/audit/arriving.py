@@ -20,6 +20,7 @@ from orchestrator.core import names
 from orchestrator.core.export_format import FILE_LIMIT, FILES_LIMIT, PART, PART_SIZE, Line, wrong
 from orchestrator.core.hints import Any
 from orchestrator.core.running import evidence as running_evidence
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.runner import durable, evidence_kept, snapshot
@@ -236,7 +237,9 @@ class Arriving:
 
 
 def _in_the_way(path: Path) -> Refused:
-    message = f"Another file lies at {path}, where evidence of the export belongs; nothing was imported."
+    message = sentence(
+        "Another file lies at {}, where evidence of the export belongs; nothing was imported.", local(path)
+    )
     return Refused("ALREADY_EXISTS", message, "Import it into a database in another folder", path=str(path))
 
 

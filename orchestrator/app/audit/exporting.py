@@ -22,7 +22,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, masking
 from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
-from orchestrator.core.suggestions import again
+from orchestrator.core.suggestions import again, local, reason, sentence
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.store import moment, records, snapshot
 from orchestrator.store.constants import SCHEMA_VERSION
@@ -83,16 +83,16 @@ def _reserve(path: str) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
+        what = sentence("{} already exists; exports never overwrite files.", local(path))
         raise Refused(
-            "ALREADY_EXISTS", f"{path} already exists; exports never overwrite files.", "name another file", path=path
+            "ALREADY_EXISTS", what, "name another file", path=path
         ) from None
     except (OSError, ValueError) as error:
         raise _failed(path, error) from error
 
 
 def _failed(path: str, error: OSError | ValueError) -> EnvironmentProblem:
-    reason = getattr(error, "strerror", None) or str(error)
-    message = f"The export could not be written to {path}: {reason}."
+    message = sentence("The export could not be written to {}: {}.", local(path), reason(error))
     return EnvironmentProblem("OUTPUT_FAILED", message, "Name a writable file", path=path)
 
 

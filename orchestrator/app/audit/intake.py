@@ -19,7 +19,7 @@ from orchestrator.core import export_format, names, strictjson
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.hints import IO, Any
 from orchestrator.core.routing import facts
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import local, reason, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.store import fold, migrate, records, snapshot, step, taking, verifying
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
@@ -84,8 +84,8 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def _unreadable(file: str, reason: str) -> EnvironmentProblem:
-    what = f"The export {names.shown(file)} {reason}; nothing was imported."
+def _unreadable(file: str, why: str) -> EnvironmentProblem:
+    what = sentence("The export {} {}; nothing was imported.", local(names.shown(file)), why)
     way = sentence("Name a file written by {}", suggest("audit export"))
     return EnvironmentProblem("FILE_UNREADABLE", what, way)
 
@@ -102,7 +102,7 @@ def _lines(stream: IO[bytes]) -> Iterator[Line]:
                     export_format.missing(reader.number)
                 raise
     except OSError as error:
-        raise _unreadable(stream.name, f"cannot be read: {error.strerror or error}") from None
+        raise _unreadable(stream.name, sentence("cannot be read: {}", reason(error))) from None
     reader.finish()
 
 

@@ -19,7 +19,7 @@ from orchestrator.core.hints import Any
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Fired, Target
-from orchestrator.core.suggestions import again, suggest
+from orchestrator.core.suggestions import again, local, sentence, suggest
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store import peer
 from orchestrator.store.constants import STORE_CHAIN
@@ -71,7 +71,7 @@ def _require_some(source: Peer, translated: Translated, file: str, session_id: s
     there = translate.translate({"sessions": source.rows("sessions")}).sessions
     known = [each.id for each in there][:20]
     raise Refused(
-        "UNKNOWN_SESSION", f"{names.shown(file, 300)} has no session {session_id}.",
+        "UNKNOWN_SESSION", sentence("{} has no session {}.", local(names.shown(file, 300)), session_id),
         suggest("import peer", file="FILE", dry_run=True), sessions=known,
         did_you_mean=names.nearest(session_id, known),
     )

@@ -18,7 +18,7 @@ from orchestrator.app.clients import claude_code_files, install_checks, installe
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
@@ -238,11 +238,12 @@ def read(root: str, path: str) -> bytes | None:
         is_last = place == os.path.join(root, path)
         if not (stat.S_ISREG(mode) if is_last else stat.S_ISDIR(mode)):
             kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a file" if is_last else "not a folder"
-            raise Refused("E103", f"{place} is {kind}; nothing was changed.", f"Move {place} away", path=place)
+            what = sentence("{} is {}; nothing was changed.", local(place), kind)
+            raise Refused("E103", what, sentence("Move {} away", local(place)), path=place)
     try:
         return durable.read(place)
     except OSError as problem:
-        message = f"{place} cannot be read: {problem.strerror}; nothing was changed."
+        message = sentence("{} cannot be read: {}; nothing was changed.", local(place), problem.strerror)
         raise Refused("E103", message, "Check its permissions", path=place) from None
 
 

@@ -15,7 +15,7 @@ from orchestrator.app.clients import claude_code_files
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import names, strictjson
 from orchestrator.core.hints import Any
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.runner import commands
 
 CLIENT = "claude"
@@ -53,8 +53,12 @@ def surroundings(root: str, scope: str, roles: tuple[str, ...], *, has_database:
         found.append(Problem("not_found", "orchestrator", message))
     found += _client()
     if scope == "project" and not is_trusted(root):
-        said = f"Claude Code does not trust {root} yet, so it ignores permissions in {claude_code_files.SHARED}."
-        found.append(Problem("untrusted", root, f"{said} Start claude there once and accept the trust prompt."))
+        said = sentence(
+            "Claude Code does not trust {} yet, so it ignores permissions in {}. Start claude there once and accept the"
+            " trust prompt.",
+            local(root), claude_code_files.SHARED,
+        )
+        found.append(Problem("untrusted", root, said))
     return [*found, *_rivals(root, roles), *_unknown(root)]
 
 

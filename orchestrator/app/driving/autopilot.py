@@ -84,12 +84,6 @@ class Autopilot:
         self._woken = threading.Event()
         self._thread = threading.Thread(target=self._work, name="autopilot", daemon=True)
 
-    @property
-    def executors(self) -> tuple[str, ...]:
-        """The executors as they are named, with the programs or files behind their kinds."""
-        named = (self._request.executor, *(each.partition("=")[2] for each in self._request.role))
-        return tuple(each for each in named if each)
-
     def start(self) -> None:
         """Begin to look for sessions."""
         self._thread.start()
@@ -192,13 +186,13 @@ class Autopilot:
             return
         with self._lock:
             thread, standing = self._drivers[session]
-            self._drivers[session] = (thread, standing._replace(reason=str(event["reason"])))
+            self._drivers[session] = (thread, standing._replace(reason=event["reason"]))
 
     def _rest(self, session: str, ended: Answer | None, fault: Exception | None) -> _Rest:
         """What follows on the end of a driver."""
         newest, now = self._newest(session)
         if fault is None:
-            reason = str(ended["reason"]) if ended else ""
+            reason = ended["reason"] if ended else ""
             return _Rest(newest, None, 0, Standing(RESTING, now, reason))
         if isinstance(fault, drive.DrivenElsewhere):
             return _Rest(_NEVER, time.monotonic() + ELSEWHERE_S, 0, Standing(ELSEWHERE, now))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import names
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import Local, local, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import UsageError
@@ -26,6 +26,11 @@ class Member(NamedTuple):
     name: str
     executor: port.Executor
     model: str | None = None
+
+    @property
+    def shown(self) -> Local:
+        """Its name; behind the kind stands a path."""
+        return local(self.name, self.name.partition(":")[0])
 
     def model_of(self, turn: Mapping[str, str | None]) -> str | None:
         """The model that a turn is run with; None leaves it to the executor."""

@@ -17,8 +17,8 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.app import starts
-from orchestrator.app.driving import beside, leftovers, preflight, trees, turn
 from orchestrator.app.driving import crew as crews
+from orchestrator.app.driving import leftovers, preflight, trees, turn
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, attached, operations
 from orchestrator.app.kernel.context import Answer, Context
@@ -32,7 +32,7 @@ from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, EnvironmentProblem, Refused, UsageError
 from orchestrator.runner import driver_locks, owners
-from orchestrator.store import constants, turn_reader
+from orchestrator.store import constants, high_water, sqlite, turn_reader
 
 GO_ON, START_NONE, CANCEL = 0, 1, 2
 """What whoever watches may want: that it goes on, lets what runs end, or cancels that too."""
@@ -41,6 +41,8 @@ POLL_S, PATIENCE_S = 0.1, 0.5
 ACCEPTED, ENDED, PERSON, BUDGET, WORK_REMAINS, STOPPED, STALLED, LIMITED = (
     "accepted", "ended", "person", "budget", "work_remains", "stopped", "stalled", "limited"
 )  # fmt: skip
+_SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
+_OF_CALLER = ("rules_version", "secrets", "state_folder", "acts_for", "client")
 _EXITS = {ACCEPTED: EXIT_OK, ENDED: EXIT_NEGATIVE, STALLED: EXIT_NEGATIVE}
 Key = tuple[str | None, int]
 
@@ -149,7 +151,7 @@ class Driver:
         self._session = str(request.session_id)
         self._isolation = request.isolation or trees.NONE
         self._watcher = watcher
-        self._level = beside.level(context)
+        self._level = _level_of(context)
         self._client = f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._busy: dict[Key, threading.Thread] = {}
         self._alone: set[Key] = set()
@@ -246,7 +248,7 @@ class Driver:
             until, times = self._limits.get(member.name, (0.0, 0))
             left = limits.left_s(self._context, limit["due_at"])
             self._limits[member.name] = (max(until, time.monotonic() + left), times + 1)
-            self._tell("waiting", reason=f"{member.name} has reached a usage limit, until {limit['due_at']}")
+            self._tell("waiting", reason=member.shown + f" has reached a usage limit, until {limit['due_at']}")
 
     def _is_limited(self, spawn: Answer) -> bool:
         """Whether the executor of a turn has reached a usage limit that is not over."""
@@ -430,7 +432,7 @@ class Driver:
     def _work(self, start: Answer, place: turn.Place) -> None:
         """The thread of a turn."""
         try:
-            with beside.beside(self._context, self._level) as context:
+            with _beside(self._context, self._level) as context:
                 turn.play(context, start, place)
         except BaseException as fault:
             self._news.put(fault)
@@ -464,3 +466,30 @@ def _why(outcome: str) -> str:
     }[outcome]  # fmt: skip
 
 
+def _level_of(context: Context) -> str:
+    """How safely a context writes, asked in its own thread."""
+    return _SYNCHRONOUS[context.connection.execute("PRAGMA synchronous").fetchone()[0]]
+
+
+@contextlib.contextmanager
+def _beside(context: Context, level: str) -> Iterator[Context]:
+    """A context for a thread that runs a turn: another connection, by the same caller; closed at the end.
+
+    Args:
+        level: as `_level_of` gives it.
+
+    Raises:
+        EnvironmentProblem: as opening a database.
+    """
+    connection = sqlite.connect(context.path, write=True, deadline=context.deadline_s, synchronous=level)
+    try:
+        connection.seen = high_water.follow(connection, context.state_folder)
+        made = Context(
+            connection, path=context.path, clock=context.clock, door=context.door, channel=context.channel,
+            deadline_s=context.deadline_s, run=context.run,
+        )  # fmt: skip
+        for name in _OF_CALLER:
+            setattr(made, name, getattr(context, name))
+        yield made
+    finally:
+        connection.close()

@@ -5,7 +5,6 @@ Source: 80 section 5 (fresh worktrees).
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 
 from orchestrator.app.driving.trees import Tell, Tree
@@ -14,7 +13,7 @@ from orchestrator.app.running import tree_evidence
 from orchestrator.app.session import pending_commands
 from orchestrator.core import project_settings
 from orchestrator.core.hints import Any
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import joined, local, quoted, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.runner import commands, fresh_trees
 from orchestrator.store.queries import Row
@@ -76,7 +75,9 @@ def _set_up(
         for path in settings.worktree_copy:
             done.append({"copied": path, "new": fresh_trees.copy(tree.root, tree.path, path)})
         for command in settings.worktree_setup:
-            tell("waiting", reason=f"its worktree is set up: {shlex.join(command)}")
+            tell("waiting", reason=sentence(
+                "its worktree is set up: {}", joined([quoted(each) for each in command], " ")
+            ))
             ended = commands.run(
                 command, folder=tree.path, timeout_s=TIMEOUT_S, cancelled=cancelled, extra=variables
             )
@@ -93,7 +94,11 @@ def _set_up(
 
 def _failed(command: tuple[str, ...], why: str, output: str) -> EnvironmentProblem:
     said = f"\n{output[-_SHOWN:].strip()}" if output.strip() else ""
+    what = sentence(
+        "worktree_setup in orchestrator.json: {} did not succeed: {}.{}",
+        joined([quoted(each) for each in command], " "), why, local(said, ""),
+    )
     return EnvironmentProblem(
-        "SETUP_FAILED", f"worktree_setup in orchestrator.json: {shlex.join(command)} did not succeed: {why}.{said}",
-        f"Fix the command, then {suggest('drive')}", command=list(command),
+        "SETUP_FAILED", what,
+        sentence("Fix the command, then {}", suggest("drive")), command=list(command),
     )  # fmt: skip

@@ -10,6 +10,7 @@ from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Crew, Member
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import refs
+from orchestrator.core.suggestions import joined, local, reason, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
 from orchestrator.runner import port, repository
@@ -47,17 +48,17 @@ def warnings(root: str, isolation: str) -> list[str]:
         signs = repository.git(root, "config", "--type=bool", "commit.gpgsign").output == "true"
         return [*([] if repository.has_branch(root) else [detached]), *([signed] if signs else [])]
     found = ["all agents work in the project's folder, one turn at a time, and nothing is committed"]
-    missing = f"{root} is not the root of a git repository with a commit"
-    return [f"{missing}: {found[0]}"] if trees.usual(root) == trees.NONE else found
+    missing = sentence("{} is not the root of a git repository with a commit: {}", local(root), found[0])
+    return [missing] if trees.usual(root) == trees.NONE else found
 
 
 def _executors(member: Member) -> Iterator[Check]:
     """Whether an executor is there, and whether somebody is logged in to it."""
     state = member.executor.is_available()
-    yield _state(f"executor {member.name}", state, "ready")
+    yield _state(sentence("executor {}", member.shown), state, "ready")
     asks = getattr(member.executor, "is_logged_in", None)
     if asks is not None and state.available:
-        yield _state(f"login {member.name}", asks(), "logged in")
+        yield _state(sentence("login {}", member.shown), asks(), "logged in")
 
 
 def _state(name: str, state: port.Availability, good: str) -> Check:
@@ -67,14 +68,15 @@ def _state(name: str, state: port.Availability, good: str) -> Check:
 
 def _folder(root: str) -> Check:
     if os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK):
-        return Check("project", True, root)
-    return Check("project", False, f"{root} is not a writable folder.", "Change to the project folder")
+        return Check("project", True, local(root))
+    what = sentence("{} is not a writable folder.", local(root))
+    return Check("project", False, what, "Change to the project folder")
 
 
 def _repository(root: str) -> Check:
     """Whether worktrees can be created here."""
     if not repository.is_top(root) or repository.head(root) is None:
-        what = f"{root} is not the root of a git repository with a commit."
+        what: str = sentence("{} is not the root of a git repository with a commit.", local(root))
         return Check("repository", False, what, "Commit once, or use --isolation none")
     if repository.commit_of(root, f"refs/heads/{refs.PREFIX}"):
         what = f"A branch named {refs.PREFIX} exists, so branches below that name cannot be created."
@@ -92,7 +94,7 @@ def _disk(root: str) -> Check:
     try:
         free = shutil.disk_usage(root).free
     except OSError as problem:
-        return Check("disk", False, f"Free disk space could not be determined: {problem.strerror or problem}.")
+        return Check("disk", False, sentence("Free disk space could not be determined: {}.", reason(problem)))
     enough = free >= FREE_BYTES
     return Check("disk", enough, f"{free // 1024**2} MiB free", "" if enough else "Free some space on the disk")
 
@@ -112,6 +114,6 @@ def require(found: Sequence[Check]) -> None:
     """
     bad = [each for each in found if not each.ok]
     if bad:
-        what = "; ".join(f"{each.name}: {each.message.rstrip('.')}" for each in bad)
+        what = joined([sentence("{}: {}", each.name, each.message.rstrip(".")) for each in bad], "; ")
         help_ = next((each.suggestion for each in bad if each.suggestion), "Fix the listed problems")
-        raise EnvironmentProblem("PREFLIGHT_FAILED", f"{what}.", help_, checks=[each._asdict() for each in bad])
+        raise EnvironmentProblem("PREFLIGHT_FAILED", what + ".", help_, checks=[each._asdict() for each in bad])

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from orchestrator.core import project_settings, refs
 from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import BUILDERS, QA
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.runner import repository
@@ -173,7 +174,9 @@ def _return_to_branch(tree: Tree, tell: Tell) -> None:
     if repository.branch_of(tree.path) == tree.branch:
         return
     if not repository.contains(tree.path, "HEAD", tree.branch):
-        what = f"{tree.role} has checked out something in {tree.path} that does not contain {tree.branch}."
+        what = sentence(
+            "{} has checked out something in {} that does not contain {}.", tree.role, local(tree.path), tree.branch
+        )
         raise Refused("MERGE_UNPROVEN", what, "Work on the branch that was checked out")
     repository.must(tree.path, "checkout", "--quiet", "-B", tree.branch)
     tell("warning", reason=f"{tree.role} had checked out another branch; its work was moved to {tree.branch}")
@@ -223,7 +226,10 @@ def prove(tree: Tree, tell: Tell) -> str:
     """
     whole = os.path.join(tree.root, refs.folder(tree.session))
     if repository.is_merging(tree.path) or repository.conflicts(tree.path):
-        raise _unproven(f"the merge in {tree.path} is not finished: {', '.join(repository.conflicts(tree.path))}")
+        what = sentence(
+            "the merge in {} is not finished: {}", local(tree.path), ', '.join(repository.conflicts(tree.path))
+        )
+        raise _unproven(what)
     into = refs.branch(tree.session)
     if repository.count(tree.path, into, tree.branch) == 0:
         if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
@@ -241,7 +247,8 @@ def prove(tree: Tree, tell: Tell) -> str:
 
 
 def _unproven(what: str) -> Refused:
-    return Refused("MERGE_UNPROVEN", f"The merge was reported, but {what}.", "Finish the merge, then report again")
+    said = sentence("The merge was reported, but {}.", what)
+    return Refused("MERGE_UNPROVEN", said, "Finish the merge, then report again")
 
 
 def land(root: str, session: str) -> str | None:

@@ -15,7 +15,7 @@ from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages, limits
-from orchestrator.app.running import driven_turn
+from orchestrator.app.running import driven_turn, run_list_views
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import gates
@@ -280,7 +280,8 @@ def _ended(
     context: Context, start: Row, place: Place, result: TurnResult, problem: OrchestratorError | None
 ) -> None:
     """End a start that no report came of, and see to it that somebody goes on."""
-    reason = problem.message if problem is not None else str(result.reason)
+    said = problem.message if problem is not None else str(result.reason)
+    reason = run_list_views.with_places(context, start["session_id"], said)
     if not last_messages.is_open(context, start):
         # The turn went on without this agent.
         place.tell("failed", run=result.run, reason=reason)

@@ -15,6 +15,7 @@ from pathlib import Path
 from orchestrator.core import refs
 from orchestrator.core.hints import Any
 from orchestrator.core.large import Moved
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable, evidence_kept
 from orchestrator.store import constants, evidence
@@ -78,7 +79,7 @@ def run_faults(path: str, inventories: Sequence[Inventory]) -> Iterator[Fault]:
     for each in inventories:
         kept, why = evidence_kept.find(run_roots(path, each), each.session, each.checksum)
         if kept is None and not each.expired:
-            yield Fault(each.id, f"{why} (below {each.root})")
+            yield Fault(each.id, sentence("{} (below {})", why, local(each.root)))
         elif kept is not None:
             yield from (Fault(each.id, problem) for problem in kept.problems.values())
 

@@ -9,7 +9,7 @@ from orchestrator.core import masking, names, sha256, strictjson
 from orchestrator.core.hints import TYPE_CHECKING, Any, Protocol
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
-from orchestrator.core.suggestions import options, recorded, sentence, suggest
+from orchestrator.core.suggestions import options, recorded, rewritten, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
@@ -554,7 +554,7 @@ def _remember(work: Work, answer: Answer) -> None:
 
 def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at: str) -> None:
     # It may tell of more than the call, such as of the name of a file.
-    problem.message = masking.mask_keys(problem.message, context.secrets)
+    problem.message = rewritten(problem.message, lambda text: masking.mask_keys(text, context.secrets))
     # A sentence that was reworded is recorded as it always was, so that older records replay.
     said = problem.data.pop("_recorded", None)
     detail = cut(problem.message if said is None else masking.mask_keys(said, context.secrets))

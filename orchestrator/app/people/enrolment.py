@@ -16,7 +16,7 @@ from orchestrator.app.people import verification
 from orchestrator.app.people.requests import EnrolProof, MakeSignInLink, RemoveProof, ResetProofs
 from orchestrator.core import names
 from orchestrator.core.hints import Any
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
@@ -198,7 +198,8 @@ def _public_key(file: str) -> str:
         raise UsageError("USAGE", what, again)
     line = credentials.public_key(text)
     if line is None:
-        raise UsageError("USAGE", f"--ssh-key: {names.shown(file)} does not hold one OpenSSH public key.", again)
+        what = sentence("--ssh-key: {} does not hold one OpenSSH public key.", local(names.shown(file)))
+        raise UsageError("USAGE", what, again)
     return line
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import requested_files
 from orchestrator.core import questions
-from orchestrator.core.running import guard, mediation
+from orchestrator.core.running import advice, guard, mediation
+from orchestrator.core.suggestions import joined
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import run_reader
@@ -87,7 +88,8 @@ def yes_or_no(text: str) -> str:
     """
     found = word(text)
     if found is None:
-        raise UsageError("USAGE", "Answer yes or no.", "/respond yes, or /respond no")
+        ways = joined([advice.typed("/respond yes"), advice.typed("/respond no")], ", or ")
+        raise UsageError("USAGE", "Answer yes or no.", ways)
     return found
 
 

@@ -31,6 +31,7 @@ from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import (
+    durable,
     evidence_files,
     folder_lock,
     guarded,
@@ -40,7 +41,6 @@ from orchestrator.runner import (
     port,
     process,
     repository,
-    reserve,
     snapshot,
     task_logs,
     verified,
@@ -227,7 +227,7 @@ def _watched(
     )  # fmt: skip
     if begun is not None:
         begun(run.id, str(raw))
-    with reserve.held(raw.parent):
+    with durable.held_room(raw.parent):
         result = execute_run.called(order.executor, task, watch, cancelled)
     now = snapshot.take(run.folder, contents=False)
     changes = snapshot.changed(before, now)

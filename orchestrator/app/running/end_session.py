@@ -26,7 +26,7 @@ from orchestrator.app.session import sessions
 from orchestrator.app.session.requests import EndSession
 from orchestrator.core import questions
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, continuation, exits, report, states
+from orchestrator.core.running import advice, codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import evidence_files, opened, owners, reports
@@ -177,7 +177,7 @@ def require_continuable(context: Context, run: Run) -> Run:
 def _instead(run: Run) -> str:
     """What to do about a run that cannot be continued, whatever comes of it."""
     if run.ended_at is None:
-        return f"/logs {run.id} tells how it goes; it can be continued once it has ended unfinished"
+        return advice.filled("{logs} tells how it goes; it can be continued once it has ended unfinished", run.id)
     return "Start a new task" if run.state == states.DONE else orphaned_runs.again(run)
 
 

@@ -48,6 +48,7 @@ from orchestrator.core.running.mentions import Mention
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.runner import (
     checks,
+    durable,
     evidence_files,
     folder_lock,
     guarded,
@@ -56,7 +57,6 @@ from orchestrator.runner import (
     port,
     process,
     reading,
-    reserve,
     snapshot,
     verified,
 )
@@ -204,7 +204,7 @@ def _look(context: Context, job: Job) -> Seen:
     before = _LOOKS.take(run.verification_root)
     known = requested_files.tree(before)
     mentioned = requested_files.mentioned(context, run, known)
-    with reserve.held(raw.parent):
+    with durable.held_room(raw.parent):
         result = _call(job, raw, writes=start_run.writes(context, run))
     answered = context.clock()
     after, looked = snapshot.take(run.verification_root, contents=False), context.clock()

@@ -14,8 +14,8 @@ from orchestrator.app.running import run_repository
 from orchestrator.core import blockers, questions
 from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.running import advice, judgement, states
 from orchestrator.core.running import facts as seen
-from orchestrator.core.running import judgement, states
 from orchestrator.core.running.facts import Facts, File, Verdict
 from orchestrator.errors import Refused
 from orchestrator.store.run_reader import Run
@@ -95,7 +95,7 @@ def end(work: Work, request: FinishRun) -> Answer:
     work.open_session()
     run = run_repository.require(work, request.id)
     if run.state != states.RUNNING:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; it does not run.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; it does not run.", advice.logs(run.id))
     facts = restored(request.facts)
     verdict = judgement.judge(facts)
     _write_proof(work, request, run, verdict)

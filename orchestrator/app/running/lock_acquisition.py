@@ -13,6 +13,7 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import evidence_and_log, orphaned_runs, start_run, turn_runs
 from orchestrator.app.running.start_run import Starting
 from orchestrator.core.running import codes, locks, occupants
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import folder_lock, lost, opened, owners
@@ -64,7 +65,8 @@ def start_when_free(context: Context, waiter: Waiter, place: folder_lock.Place) 
                 return True
             if late:
                 refuse_held(context, run, left)
-                raise locks.deadlock(f"It waited as long as it may: {problem.message}", (run.id,)) from problem
+                what = sentence("It waited as long as it may: {}", problem.message)
+                raise locks.deadlock(what, (run.id,)) from problem
         refuse_own(context, run)
         _note(waiter, _why(context, run, code, problem), noted)
         time.sleep(POLL_S)
@@ -123,10 +125,11 @@ def _taken(run: Starting, place: folder_lock.Place) -> OrchestratorError | None:
         why = f"{', '.join(holders)} is gone, and of it could not be ended: {', '.join(processes)}."
         raise codes.refused("E405", why, holders=holders, processes=processes)
     if not found.against:
-        return codes.refused("E401", f"Somebody holds {place.root}/.orchestrator/locks.", holders=[])
+        return codes.refused("E401", sentence("Somebody holds {}/.orchestrator/locks.", local(place.root)), holders=[])
+    databases = dict.fromkeys(each.path for each in found.against)
     return codes.refused(
-        "E401", occupants.sentence(place.root, found.against), holders=[each.run for each in found.against],
-        databases=list(dict.fromkeys(each.path for each in found.against)), paths=[place.root],
+        "E401", occupants.described(place.root, found.against), holders=[each.run for each in found.against],
+        databases=[local(path) for path in databases], paths=[local(place.root)],
     )  # fmt: skip
 
 

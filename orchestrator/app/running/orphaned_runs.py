@@ -8,7 +8,7 @@ import os
 from orchestrator.core import masking
 from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.core.running import advice, states
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import owners
 from orchestrator.store import run_reader, turn_reader
@@ -39,11 +39,11 @@ def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
     return [run for run in running if is_gone(run)]
 
 
-def sentence(run: Run | TurnRun) -> str:
+def notice(run: Run | TurnRun) -> str:
     """What is said of such a run until somebody ends it."""
     if isinstance(run, TurnRun):
-        return f"Its driver is gone: {remedy(run)} takes over its turn."
-    return f"Its process is gone: {remedy(run)} ends it and says what changed."
+        return sentence("Its driver is gone: {} takes over its turn.", remedy(run))
+    return sentence("Its process is gone: {} ends it and says what changed.", remedy(run))
 
 
 def describe(connection: Connection, run: Run | TurnRun, left: tuple[str, ...] = ()) -> str:
@@ -54,18 +54,19 @@ def describe(connection: Connection, run: Run | TurnRun, left: tuple[str, ...] =
     """
     if isinstance(run, TurnRun):
         turn = turn_reader.by_id(connection, run.id) or run
-        return _described(f"{run.id} in {run.folder}", turn.reason, left, runs=turn.ended_at is None)
+        what = sentence("{} in {}", run.id, local(run.folder))
+        return _described(what, turn.reason, left, runs=turn.ended_at is None)
     now = run_reader.run(connection, run.session_id, run.id) or run
-    where = f"{run.id} in {run.verification_root}"
+    where = sentence("{} in {}", run.id, local(run.verification_root))
     return _described(where, now.error_reason, left, runs=now.state == states.RUNNING)
 
 
 def _described(where: str, reason: str | None, left: tuple[str, ...], *, runs: bool) -> str:
     if runs:
         if left:
-            return f"{where} runs no more, but these of its processes could not be stopped: {', '.join(left)}."
-        return f"{where} runs no more, and its end could not be recorded yet: see whether there is room on the disk."
-    return f"{where} was left by a runner that was killed, and is ended: {masking.mask(reason or LOST)}."
+            return where + f" runs no more, but these of its processes could not be stopped: {', '.join(left)}."
+        return where + " runs no more, and its end could not be recorded yet: see whether there is room on the disk."
+    return where + f" was left by a runner that was killed, and is ended: {masking.mask(reason or LOST)}."
 
 
 def root(run: Run | TurnRun) -> str:

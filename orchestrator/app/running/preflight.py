@@ -67,9 +67,9 @@ def hold(work: Work, request: HoldRun) -> Answer:
     work.open_session()
     run, state, asked = run_repository.require(work, request.id), request.state, request.question
     if run.state != states.QUEUED:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", advice.logs(run.id))
     if state not in _ENDS:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot be {state} before its executor ran.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot be {state} before its executor ran.", advice.logs(run.id))
     if state == states.AWAITING and not (asked or "").strip():
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot await a response to nothing.", "Ask one question")
     _begin(work, run, state)

@@ -24,6 +24,7 @@ from orchestrator.app.running import (
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import questions
 from orchestrator.core.running import advice, states
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -161,6 +162,8 @@ def find_run(session: RunSession, id: str) -> Run:
         queued = run_reader.in_state(session.context.connection, states.QUEUED)
         raise run_repository.unknown(id, [run.id for run in (*session_status.runs_of(session), *queued)])
     if found.verification_root != session.project.root:
-        what = f"Run {found.id} is one of the project {found.verification_root}, and goes on there alone."
+        what = sentence(
+            "Run {} is one of the project {}, and goes on there alone.", found.id, local(found.verification_root)
+        )
         raise Refused("E207", what, advice.by_hand(found.verification_root, found.id), run=found.id)
     return found

@@ -1,7 +1,8 @@
 """Runs as a server shows them: by session, and one by one, in the words that HTTP has for them.
 
-There a run is a "task" and its chat a "task group"; states are written in upper case. Secrets are masked, and where
-things lie on the disk is not said.
+There a run is a "task" and its chat a "task group"; states are written in upper case. Secrets are masked. The record
+has sentences as the command line says them: what names the project or the program of an executor in one becomes a local
+part again here, by the columns that hold both, so that a door for callers elsewhere leaves it out.
 
 Source: seed 000, INV-3, INV-4 and INV-6.
 """
@@ -9,15 +10,16 @@ Source: seed 000, INV-3, INV-4 and INV-6.
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from orchestrator.app.kernel import hiding
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
 from orchestrator.core.hints import Any
-from orchestrator.core.running import states
+from orchestrator.core.running import advice, states
+from orchestrator.core.suggestions import HIDDEN, joined, local, parts_of
 from orchestrator.errors import Refused
 from orchestrator.store import run_board, run_reader
 from orchestrator.store.run_board import FIRST_PROMPT
@@ -27,7 +29,6 @@ _COPIED = (
     "session_id", "prompt", "task_type", "provider", "model", "retry_of", "error_code", "error_reason",
     "blocked_reason", "files_modified_count", "started_at", "ended_at",
 )  # fmt: skip
-_HIDDEN = "…"
 _REASONS = ("error_reason", "blocked_reason")
 _FILE = ("path", "change", "exists")
 
@@ -108,12 +109,13 @@ def row(context: Context, run: Run) -> Answer:
 
 def _row(run: Run, shown: Answer) -> Answer:
     asked = shown["question"] if run.state == states.AWAITING else None
+    read = _reader(_places(run.executor, run.verification_root))
     return {
         "task_id": run.id,
         "task_group_id": run.session_id,
         "status": run.state.upper(),
         **{name: shown[name] for name in _COPIED},
-        **{name: _without_places(run, shown[name]) for name in _REASONS},
+        **{name: shown[name] and read(shown[name]) for name in _REASONS},
         # Behind the kind stand paths.
         "executor": shown["executor"].partition(":")[0],
         "created_at": run.queued_at,
@@ -124,26 +126,47 @@ def _row(run: Run, shown: Answer) -> Answer:
     }
 
 
-def _without_places(run: Run, text: str | None) -> str | None:
-    """What is said of a run without where its project and the program of its executor lie."""
-    return text if text is None else hiding.without_places(text, _places(run.executor, run.verification_root), None)
-
-
 def _places(executor: str, root: str) -> dict[str, str]:
-    template = executor.partition(":")[2]
+    """What is local in what is said of a run, as patterns, with what a caller elsewhere is told instead."""
+    kind, _, template = executor.partition(":")
     try:
         program = (shlex.split(template) or [""])[0]
     except ValueError:
         program = template.partition(" ")[0]
-    # Which program it is helps who reads it; where it lies does not.
-    own = {program: f"{_HIDDEN}/{os.path.basename(program)}"} if os.path.isabs(program) else {}
-    return {root: _HIDDEN, **own}
+    # Which program it is helps whoever reads it; where it lies does not.
+    own = {program: f"{HIDDEN}/{os.path.basename(program)}"} if os.path.isabs(program) else {}
+    # A secret in the executor may have been masked where it was written.
+    named = dict.fromkeys((executor, masking.mask(executor)), kind) if template else {}
+    found = {root: HIDDEN, **own, **named}
+    forms = {re.escape(form): found[place] for place in found if len(place) > 1 for form in _forms(place)}
+    return {**advice.recorded(root), **forms}
 
 
-def without_places(context: Context, session: str | None, found: Any) -> Any:
-    """What is told of a session, without where its projects and the programs of executors lie.
+def _forms(place: str) -> set[str]:
+    """A path as it is, and as it is written between quotes."""
+    return {place, repr(place)[1:-1], ascii(place)[1:-1]}
 
-    Of an executor the kind alone is told: behind it stands a path.
+
+def _reader(places: Mapping[str, str]) -> Callable[[str], str]:
+    """What makes of a recorded text one with its local parts."""
+    # The longest first: the one that begins like another is found whole.
+    patterns = sorted(places, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w/])(?:{'|'.join(f'({each})' for each in patterns)})")
+
+    def read(text: str) -> str:
+        if type(text) is not str:
+            return joined([read(part) if type(part) is str else part for part in parts_of(text)])
+        parts, end = [], 0
+        for found in pattern.finditer(text):
+            parts += [text[end : found.start()], local(found[0], places[patterns[(found.lastindex or 1) - 1]])]
+            end = found.end()
+        return joined([*parts, text[end:]]) if parts else text
+
+    return read
+
+
+def with_places(context: Context, session: str | None, found: Any) -> Any:
+    """What is told of a session, the places of its projects and of the programs of executors as local parts.
 
     Args:
         session: the session; None where each part of what is told names its own.
@@ -153,31 +176,22 @@ def without_places(context: Context, session: str | None, found: Any) -> Any:
         parts = {name: value for name, value in found.items() if isinstance(value, list)}
         return {**found, **{name: [_own(context, each) for each in value] for name, value in parts.items()}}
     executed = run_board.executors(context.connection, session)
-    known = [name for name, _ in executed if ":" in name]
-    # A secret in it may have been masked where it was written down.
-    forms = sorted({form for each in known for form in (each, masking.mask(each))}, key=len, reverse=True)
     places = {place: word for each in executed for place, word in _places(*each).items()}
-
-    def told(text: str) -> str:
-        for name in forms:
-            text = text.replace(name, name.partition(":")[0])
-        return hiding.without_places(text, places, None)
-
-    return _each(found, told) if executed else found
+    return _each(found, _reader(places)) if places else found
 
 
 def _own(context: Context, part: Any) -> Any:
     session = part.get("session_id") if isinstance(part, dict) else None
-    return part if session is None else without_places(context, session, part)
+    return part if session is None else with_places(context, session, part)
 
 
-def _each(found: Any, told: Callable[[str], str]) -> Any:
-    """An answer with each text in it told."""
+def _each(found: Any, read: Callable[[str], str]) -> Any:
+    """An answer with each text in it read."""
     if isinstance(found, str):
-        return told(found)
+        return read(found)
     if isinstance(found, dict):
-        return {name: _each(value, told) for name, value in found.items()}
-    return [_each(value, told) for value in found] if isinstance(found, list | tuple) else found
+        return {name: _each(value, read) for name, value in found.items()}
+    return [_each(value, read) for value in found] if isinstance(found, list | tuple) else found
 
 
 def next_try(context: Context, run: Run) -> str | None:
@@ -200,6 +214,6 @@ def detail(context: Context, run: Run) -> Answer:
     shown = run_views.run_row(context, run)
     events = run_views.run_log(context, run.session_id, run.id, known=shown)["events"]
     told = run_views.describe(context, run, shown)
-    why = _without_places(run, told["why"])
-    events = [{**each, "text": _without_places(run, each["text"])} for each in events]
-    return {**_row(run, shown), "output": told["output"], "why": why, "events": events}
+    read = _reader(_places(run.executor, run.verification_root))
+    events = [{**each, "text": read(each["text"])} for each in events]
+    return {**_row(run, shown), "output": told["output"], "why": read(told["why"]), "events": events}

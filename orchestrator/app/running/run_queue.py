@@ -11,7 +11,7 @@ from orchestrator.app.task import task_guards, task_status, tasks
 from orchestrator.core import task_types
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER, Session
-from orchestrator.core.running import states
+from orchestrator.core.running import advice, states
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
@@ -150,7 +150,7 @@ def retry(work: Work, request: RetryRun) -> Answer:
     if run.ended_at is None or run.state == states.DONE:
         raise Refused(
             "ILLEGAL_MOVE", f"Run {run.id} is {run.state}; only one that ended without being complete is tried again.",
-            f"/logs {run.id}",
+            advice.logs(run.id),
         )
     _refuse_busy(work, task)
     if task.status == task_words.BLOCKED:
@@ -203,7 +203,7 @@ def cancel(work: Work, request: CancelRun) -> Answer:
     work.open_session()
     run, agent, reason = _ending(work, request)
     if run.state not in (states.QUEUED, states.AWAITING):
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", advice.logs(run.id))
     end(work, run, states.CANCELLED, by=agent.id, reason=reason)
     return {"success": True, "run": run.id, "state": states.CANCELLED, "seq": work.seq}
 
@@ -227,7 +227,7 @@ def stop(work: Work, request: StopRun) -> Answer:
     work.open_session()
     run, agent, reason = _ending(work, request)
     if run.state != states.RUNNING:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", advice.logs(run.id))
     run_repository.log(work, run, [{"kind": run_reader.STOPPING, "text": f"{agent.id}: {reason}"}])
     return {"success": True, "run": run.id, "by": request.by, "seq": work.seq}
 
@@ -280,6 +280,6 @@ def end_unanswered(work: Work, request: EndUnanswered) -> Answer:
     work.open_session()
     run = run_repository.require(work, request.id)
     if run.state != states.AWAITING:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", advice.logs(run.id))
     end(work, run, states.UNFINISHED, by=RUNNER, reason="unanswered", code=None)
     return {"success": True, "run": run.id, "state": states.UNFINISHED, "seq": work.seq}

@@ -11,7 +11,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import orphaned_runs, requested_files, run_repository
 from orchestrator.core import masking, questions, strictjson, task_types
 from orchestrator.core.hints import Any
-from orchestrator.core.running import facts, hints, states, visibility
+from orchestrator.core.running import advice, facts, states, summary, visibility
 from orchestrator.runner import snapshot
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -52,7 +52,7 @@ def run_row(context: Context, run: Run, *, files: bool = True) -> Answer:
         "violations": run_reader.violations(context.connection, run.session_id, run.id),
     }
     if orphaned_runs.is_gone(run):
-        found["error_reason"] = orphaned_runs.sentence(run)
+        found["error_reason"] = orphaned_runs.notice(run)
     return masked(found)
 
 
@@ -122,11 +122,11 @@ def describe(context: Context, run: Run, known: Answer | None = None) -> Answer:
         untouched = mentioned["mentioned_untouched"]
         describe["why"] = _worth(run, said, found["verified_files"], untouched, guessed=guessed)
     if guessed and run.state == states.DONE:
-        describe |= {"hint": hints.TYPE_GUESSED}
+        describe |= {"hint": summary.TYPE_GUESSED}
     if run.state == states.FAILED and str(run.error_reason).startswith(orphaned_runs.LOST):
         describe["next"] = orphaned_runs.again(run)
     if _is_tampered(found):
-        describe |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
+        describe |= {"next": advice.filled(_LOOK, run.id), "hint": _TAMPERED}
     found |= {"type_by": by, "judged_as": _judged_as(run, found["verified_files"], by), **mentioned}
     found["complete_if"] = _COMPLETE_IF[found["judged_as"] in task_types.ANSWERS]
     return {**found, **{name: text for name, text in describe.items() if text is not None}}
@@ -176,15 +176,14 @@ def _next(row: Answer) -> str | None:
     if row["state"] != states.UNFINISHED:
         return None
     if question is None:
-        return f"/logs {row['id']} shows what is missing; then enter the task again"
+        return advice.filled("{logs} shows what is missing; then enter the task again", row["id"])
     if question["kind"] == questions.CONTINUATION:
-        go_on = f"/approve, or /continue {row['id']} in a later session, lets it go on"
-        return f"/logs {row['id']} shows what is missing; {go_on}"
+        return advice.filled("{logs} shows what is missing; {later}, lets it go on", row["id"])
     decision = questions.decisions(question["kind"], question["text"])[0]
     return questions.command(question["id"], decision, question["kind"])
 
 
-_LOOK = "/logs {} --full lists what was touched; check it before you run anything else here"
+_LOOK = "{full} lists what was touched; check it before you run anything else here"
 _TAMPERED = "If you edited it yourself, enter the task again; otherwise restore it, and do not trust this executor"
 
 
@@ -205,14 +204,14 @@ def _hint(run: Run, asked: Answer | None, events: Sequence[Answer]) -> str | Non
     if run.state == states.UNFINISHED and asked is not None:
         return _HINTS.get(asked["kind"])
     if run.executor_blocked:
-        return hints.blocked(run.blocked_reason, run.limit_name, run.timeout_ms)
+        return summary.blocked(run.blocked_reason, run.limit_name, run.timeout_ms)
     if run.state not in (states.UNFINISHED, states.FAILED):
         return None
     if advised := [str(event["text"]) for event in events if event["kind"] == run_repository.ADVICE]:
         return advised[-1]
     verdicts = [event["text"] for event in events if event["kind"] == "verdict"]
-    rule = hints.rule(verdicts[-1] if verdicts else None)
-    return hints.of(rule, run.state, run.error_reason, run.error_code, run.id)
+    rule = summary.rule(verdicts[-1] if verdicts else None)
+    return summary.hint(rule, run.state, run.error_reason, run.error_code, run.id)
 
 
 def why(context: Context, run: Run) -> str:

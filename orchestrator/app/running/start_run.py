@@ -19,7 +19,7 @@ from orchestrator.app.running.run_queue import end
 from orchestrator.core import task_types
 from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, locks, states
+from orchestrator.core.running import advice, codes, locks, states
 from orchestrator.core.running.locks import Lock, Pool, Table
 from orchestrator.errors import Refused
 from orchestrator.runner import owners
@@ -136,7 +136,7 @@ def wait(work: Work, request: AwaitStart) -> Answer:
 def _queued(work: Work, id: str) -> Run:
     run = run_repository.require(work, id)
     if run.state != states.QUEUED:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", advice.logs(run.id))
     return run
 
 
@@ -266,7 +266,7 @@ def end_abandoned(work: Work, request: AbandonRun) -> Answer:
     """The step that ends a run whose process is gone."""
     run = run_repository.require(work, request.id)
     if run.owner != request.owner:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", f"/logs {run.id}")
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", advice.logs(run.id))
     if request.lives:
         raise codes.refused("E405", f"Run {run.id} holds its locks: {run.owner} is not known to be gone.", run=run.id)
     run_repository.log(work, run, request.log)

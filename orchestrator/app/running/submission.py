@@ -21,6 +21,7 @@ from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, providers, states, types
+from orchestrator.core.suggestions import sentence
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.store.run_reader import Run
 
@@ -66,7 +67,7 @@ def _hold_back(session: RunSession, run: Run) -> None:
         _refuse_unready(session, run)
     except OrchestratorError as problem:
         said = advice.said(problem.suggestion)
-        why = f"{problem.message} {said}".strip()
+        why = sentence("{} {}", problem.message, said).rstrip()
         _hold(session.context, run, states.FAILED, why, states.ERROR, problem.code, helps=said)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from orchestrator.app import projects
 from orchestrator.app.kernel import arguments, human, operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.kernel.earlier_requests import remembered
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.people import answering
 from orchestrator.app.people.requests import AnswerQuestion
@@ -20,10 +19,11 @@ from orchestrator.app.running import begin_session, execute_run, run_list_views,
 from orchestrator.app.running.run_queue import StopRun
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.worker import CHANNEL, PAGE, Loop, Tell
-from orchestrator.core import names, questions, sha256
+from orchestrator.core import masking, names, questions, sha256, strictjson
 from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
+from orchestrator.core.suggestions import recorded
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.ways import SERVER_TOKEN
 from orchestrator.errors import OrchestratorError, Refused, UsageError
@@ -125,7 +125,7 @@ class Service:
                 session_id = _chat_of(found.id, request_id)
             if session_id is None:
                 begin_session.begin(session)
-            elif remembered(context, session_id, request_id) is not None:
+            elif _remembered(context, session_id, request_id) is not None:
                 # The chat of what was said before may have ended.
                 session.session_id = session_id
             else:
@@ -202,7 +202,7 @@ class Service:
                     # A continuation is another run than the one that asked.
                     runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
                     self._after_step(lambda: submission.take_up(session, runs[-1].id))
-            told: Answer = run_list_views.without_places(context, found["session_id"], found)
+            told: Answer = run_list_views.with_places(context, found["session_id"], found)
         return told
 
     def retry(self, id: str, caller: Caller, request_id: str | None = None) -> Answer:
@@ -243,7 +243,7 @@ class Service:
         with self.called(caller) as context:
             run = run_list_views.require(context, id)
             context.credential = caller.credential
-            before = remembered(context, run.session_id, request_id)
+            before = _remembered(context, run.session_id, request_id)
             state = run.state
             if before is not None and before.command == StopRun.event:
                 state = states.RUNNING
@@ -349,7 +349,7 @@ def _question_of(context: Context, run: Run, question_id: str | None, key: str |
 def _answered_before(
     context: Context, run: Run, question_id: str | None, key: str | None
 ) -> run_reader.Row | None:
-    before = remembered(context, run.session_id, key)
+    before = _remembered(context, run.session_id, key)
     if before is None or before.command != AnswerQuestion.event:
         return None
     id = before.answer["question_id"]
@@ -418,3 +418,22 @@ def _decided(asked: run_reader.Row, reply: str | None, choice: str | None) -> tu
     if not (said or choice):
         raise UsageError("USAGE", "The reply is empty.", "Send a reply that is not blank")
     return questions.CONTINUE, said or str(choice)
+
+
+class _Remembered(NamedTuple):
+    """What a request id stands for in a chain: the command that came with it, and what that was answered."""
+
+    command: str
+    answer: Answer
+
+
+def _remembered(context: Context, chain: str, request_id: str | None) -> _Remembered | None:
+    """What was asked before with a request id, whatever it was; None where nothing was."""
+    if request_id is None:
+        return None
+    row = context.reader.one(
+        "SELECT command, answer FROM requests WHERE session_id = :chain AND request_id = :request",
+        chain=chain,
+        request=masking.mask_keys_id(request_id, context.secrets),
+    )
+    return None if row is None else _Remembered(str(row[0]), recorded(strictjson.stored(row[1])))

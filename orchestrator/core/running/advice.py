@@ -1,92 +1,119 @@
-"""What to do next about a run, for who sits at a command line, and the same for who reads it on a page.
+"""What to do next about a run, for whoever sits at a command line, and for whoever reads it anywhere else.
 
-What is recorded speaks of the command line, since that is always there. A page says instead what its reader can do.
+What is recorded speaks of the command line, since that is always there; who reads the record anew knows by `recorded`
+which of its words these are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import (
+    PROGRAM,
+    Local,
+    Sentence,
+    Suggestion,
+    joined,
+    local,
+    parts_of,
+    sentence,
+    suggest,
+)
 
-_COMMAND = "orchestrator repl --project"
-_HAND = rf"{_COMMAND} .*?, then /continue task-\d+"
-_SERVER = "orchestrator serve continues it if it runs on this database; otherwise: "
+_SERVER = f"{PROGRAM} serve continues it if it runs on this database; otherwise: "
+_BY_HAND, _BY_A_SERVER = "it continues on the command line, where it was started", "this server continues it"
+_LOOKS = "this server"
+_ID = "\0"
+"""Stands for a run's id in a pattern."""
 _PROGRAMS = ("orchestrator", "export", "unset", "chmod", "mkdir", "echo", "pip", "npm", "claude")
 """Programs whose calls are suggested as they are typed."""
-_IN_A_REPL = re.compile(
-    r"(?P<whole>orchestrator .*?, (?:then|and there) /\w+ task-\d+)|(?P<logs>/logs task-\d+(?: --full)?)"
-    r"|/approve, or (?P<later>/continue task-\d+) in a later session"
-    r"|(?<![\w/'.-])(?P<other>/(?:approve|continue task-\d+|respond (?:yes|no|TEXT))\b)",
-    re.DOTALL,
-)
-WAITS, EXPIRED = "It waits for approval: /approve.", "The approval has expired: /approve."
-_ON_A_PAGE = (
-    (re.compile(rf"{_SERVER}{_HAND}", re.DOTALL), "this server continues it"),
-    (re.compile(_HAND, re.DOTALL), "it continues on the command line, where it was started"),
-    (re.compile(rf"{_COMMAND} .*?, and there /logs task-\d+,", re.DOTALL), "this server"),
-    (re.compile(re.escape(WAITS)), "It waits for approval: answer its question."),
-    (re.compile(re.escape(EXPIRED)), "The approval has expired: try the task again on its page."),
-)
 
 
-def by_hand(root: str, run: str) -> str:
+def typed(command: str, text: str | None = None) -> Suggestion:
+    """What is typed in a REPL, as a suggestion that other doors word as a command of their own.
+
+    Args:
+        command: with its slash and its words, as another REPL takes it.
+        text: how a REPL says it, where that is another way.
+    """
+    made = Suggestion(text or command)
+    made.operation, made.arguments = command, {}
+    return made
+
+
+APPROVE = typed("/approve")
+WAITS = local("It waits for approval: /approve.", "It waits for approval: answer its question.")
+EXPIRED = local("The approval has expired: /approve.", "The approval has expired: try the task again on its page.")
+
+
+def by_hand(root: str, run: str) -> Local:
     """How a run that was queued is gone on with where nothing executes it by itself.
 
     Args:
         root: the project's folder.
         run: the run's id outside, `task-<ms>`.
     """
-    return sentence("{}, then /continue {}", suggest("repl", project=root), run)
+    return local(_typed(root, "then /continue", run), _BY_HAND)
 
 
-def by_a_server(root: str, run: str) -> str:
+def by_a_server(root: str, run: str) -> Local:
     """The same of a run that a server executes, where one runs."""
-    return sentence("{}{}", _SERVER, by_hand(root, run))
+    return local(joined([_SERVER, _typed(root, "then /continue", run)]), _BY_A_SERVER)
 
 
-def look(root: str, run: str) -> str:
+def look(root: str, run: str) -> Local:
     """What ends a run whose process is gone, as the beginning of a sentence."""
-    return sentence("{}, and there /logs {},", suggest("repl", project=root), run)
+    return local(_typed(root, "and there /logs", run) + ",", _LOOKS)
+
+
+def _typed(root: str, what: str, run: str) -> Sentence:
+    return sentence("{}, {} {}", suggest("repl", project=root), what, run)
+
+
+def recorded(root: str) -> dict[str, str]:
+    """How the record says such advice on runs of a project, as patterns; and what anybody elsewhere is told instead."""
+    said = (by_a_server(root, _ID), by_hand(root, _ID), look(root, _ID), WAITS, EXPIRED)
+    return {re.escape(each).replace(_ID, r"task-\d+"): each.elsewhere for each in said}
 
 
 def said(suggestion: str) -> str:
     """A suggestion as a sentence of its own; a command stays as it is typed."""
-    return suggestion if suggestion.partition(" ")[0] in _PROGRAMS else suggestion[:1].upper() + suggestion[1:]
+    if suggestion.partition(" ")[0] in _PROGRAMS:
+        return suggestion
+    first, *rest = parts_of(suggestion)
+    return joined([first[:1].upper() + first[1:] if type(first) is str else first, *rest])
 
 
-def in_a_shell(text: str, repl: str) -> str:
-    """A sentence for who called a single run: the commands of a REPL in it become such as work in the shell.
+def logs(run: str) -> Suggestion:
+    """Showing the log of a run."""
+    return typed(f"/logs {run}")
+
+
+def filled(template: str, run: str) -> Sentence:
+    """A sentence about a run: `{logs}` in it shows its log, `{full}` all, `{approve}` and `{later}` let it go on."""
+    told = {
+        "logs": logs(run), "full": typed(f"/logs {run} --full"), "approve": APPROVE,
+        "later": typed(f"/continue {run}", f"/approve, or /continue {run} in a later session"),
+    }  # fmt: skip
+    return joined([told.get(each, each) for each in re.split(r"\{(\w+)\}", template)])
+
+
+def in_a_shell(suggestion: Suggestion, repl: str) -> str:
+    """A suggestion for whoever called a single run: what is typed in a REPL, as it works in a shell.
 
     Args:
         repl: the command that begins a REPL in the run's project.
     """
-    return _elsewhere(text, repl, logs=lambda typed: f"echo '{typed}' | {repl}")
+    if suggestion.operation.startswith("/logs"):
+        return f"echo '{suggestion.operation}' | {repl}"
+    return in_a_script(suggestion, repl)
 
 
-def in_a_script(text: str, repl: str) -> str:
-    """A sentence for a REPL in which nobody proves a person: what only a person may do is done in another one.
+def in_a_script(suggestion: Suggestion, repl: str) -> str:
+    """A suggestion for a REPL in which nobody proves a person: what only a person may do is done in another one.
 
     Args:
         repl: as for `in_a_shell`.
     """
-    return _elsewhere(text, repl, logs=str)
-
-
-def _elsewhere(text: str, repl: str, logs: Callable[[str], str]) -> str:
-    def said(found: re.Match[str]) -> str:
-        if found["whole"]:
-            return found["whole"]
-        if found["logs"]:
-            return logs(found["logs"])
-        return f"{repl}, then {found['later'] or found['other']}"
-
-    return _IN_A_REPL.sub(said, text)
-
-
-def on_a_page(text: str) -> str:
-    """A sentence for who reads it on a page of a server, which executes by itself and has a page for each task."""
-    for pattern, said in _ON_A_PAGE if "orchestrator " in text or "/approve" in text else ():
-        text = pattern.sub(said, text)
-    return text
+    acts = suggestion.is_typed and not suggestion.operation.startswith("/logs")
+    return f"{repl}, then {suggestion.operation}" if acts else suggestion

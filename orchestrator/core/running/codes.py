@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.core.hints import Any
+from orchestrator.core.running.advice import APPROVE
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
@@ -36,7 +37,9 @@ CODES: dict[str, Code] = {
     ),
     "E205": Code("A subtask was made or changed without the runner's approval.", "Propose it and wait for approval"),
     "E206": Code("A task is over a limit and cannot be split, or its use cannot be measured.", "Make the task smaller"),
-    "E207": Code("This work must not be continued.", "Start a new task, or ask for approval again with /approve"),
+    "E207": Code(
+        "This work must not be continued.", sentence("Start a new task, or ask for approval again with {}", APPROVE)
+    ),
     "E208": Code("A result or report is incomplete, or its totals contradict each other.", "Make the report again"),
     "E209": Code("A phase has no evidence.", "Provide the evidence of the phase named in the message"),
     "E210": Code("A phase did not pass its gate.", "Fix what the gate reports"),

@@ -33,7 +33,7 @@ from orchestrator.core.running.facts import (
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 
-READ = "/logs {id} --full shows all that the executor wrote"
+READ = "{full} shows all that the executor wrote"
 _EVIDENCE = "The evidence in .orchestrator is not whole: look who changed it, then enter the task again"
 _SESSION = "The executor's result has to name the session that ORCHESTRATOR_SESSION_ID holds"
 NOTHING_VERIFIED = "nothing_verified"
@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     """One reason why a run is not complete.
 
     name: as verdicts name it. status, code: what it makes of the run; an objection may say otherwise.
-    helps: what to do then, with `{id}` for the run; None where that depends on the facts.
+    helps: what to do then, as `advice.filled` takes it; None where that depends on the facts.
     why: the sentence that says it of the facts, or a whole objection; None where the rule does not apply.
     """
 
@@ -267,7 +267,7 @@ RULES: tuple[Rule, ...] = (
     Rule("session_missing", states.INVALID, "E501", _SESSION, _session_missing),
     Rule(
         "cancelled", states.INCOMPLETE, None,
-        "/logs {id} shows how far it came",
+        "{logs} shows how far it came",
         lambda facts: "The run was cancelled." if facts.cancelled else None,
     ),
     Rule("executor_blocked", states.ERROR, "E503", None, _executor_blocked),

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.core import names
 from orchestrator.core.running import codes
+from orchestrator.core.suggestions import joined, local
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
@@ -75,10 +76,10 @@ def acquire(table: Table, owner: str, wants: Mapping[str, str]) -> Table:
     files = ordered(wants)
     against = _against(table, owner, files, table.waiting)
     if against:
-        paths = [path for path, _ in files]
-        raise codes.refused(
-            "E401", f"{', '.join(paths)} is locked by {', '.join(against)}.", holders=list(against), paths=paths
-        )
+        # The lock of a folder is called as the folder is.
+        paths = [local(path) if path.startswith("/") else path for path, _ in files]
+        what = joined(paths, ", ") + f" is locked by {', '.join(against)}."
+        raise codes.refused("E401", what, holders=list(against), paths=paths)
     return _granted(table, owner, files)
 
 

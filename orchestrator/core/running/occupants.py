@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from orchestrator.core import strictjson
 from orchestrator.core.running import locks
+from orchestrator.core.suggestions import joined, local, sentence
 from orchestrator.core.tuples import NamedTuple
 
 
@@ -70,11 +71,17 @@ def meet(one: Occupant, other: Occupant) -> bool:
     return locks.overlap(f"/{one.below}", f"/{other.below}")
 
 
-def sentence(root: str, others: Sequence[Occupant]) -> str:
+def described(root: str, others: Sequence[Occupant]) -> str:
     """Who is in the way, for people."""
-    return f"Runs of another database are in {root}, or above or below it: {', '.join(map(_told, others))}."
+    return sentence(
+        "Runs of another database are in {}, or above or below it: {}.",
+        local(root), joined([_told(each) for each in others], ", "),
+    )
 
 
 def _told(each: Occupant) -> str:
     host, _, number = each.owner.rpartition(":")[0].rpartition(":")
-    return f"{each.run} of {each.path} ({'waiting' if each.waits else 'running'}, process {number} on {host})"
+    return sentence(
+        "{} of {} ({}, process {} on {})",
+        each.run, local(each.path), "waiting" if each.waits else "running", number, host,
+    )

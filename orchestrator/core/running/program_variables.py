@@ -1,6 +1,7 @@
 """The environment variables that each program's documentation names for its login, endpoint, proxy and certificates.
 
-A program gets these besides the common ones, and none of the others; `*` at the end of a name stands for any ending.
+A program gets these besides the common ones, and none of the others, so that a new secret stays out by itself; `*` at
+the end of a name stands for any ending.
 
 Source: seed 001, Property 24; https://code.claude.com/docs/en/env-vars;
 https://developers.openai.com/codex/environment-variables.
@@ -10,6 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+
+ALLOWED = ("PATH", "HOME", "USER", "SHELL", "LANG", "TERM", "TMPDIR")
+"""Variables that every program gets."""
+ALLOWED_PREFIXES = ("LC_", "XDG_")
+"""Beginnings of further ones."""
 
 NETWORK = (
     "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy", "no_proxy",
@@ -128,3 +134,21 @@ def told(program: str, variables: Mapping[str, str]) -> str:
     """Which of a program's variables are set, by their names alone."""
     found = sorted(chosen(variables, OF_PROGRAM[program]))
     return f"set for it: {', '.join(found)}" if found else "none of its variables is set"
+
+
+def child(variables: Mapping[str, str], *, needs: tuple[str, ...] = ()) -> dict[str, str]:
+    """Those variables that a program may see.
+
+    Args:
+        variables: all that there are.
+        needs: names of what this program needs besides, such as its provider's key; blank ones are left out.
+
+    Returns:
+        A new mapping; a name that is not set is not in it.
+
+    Source: seed 001, Property 24.
+    """
+    common = {
+        name: value for name, value in variables.items() if name in ALLOWED or name.startswith(ALLOWED_PREFIXES)
+    }  # fmt: skip
+    return common | chosen(variables, needs)

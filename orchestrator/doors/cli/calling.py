@@ -98,7 +98,7 @@ def _free_or_tell(context: Any, *, writes: bool) -> None:
         from orchestrator.doors.cli.text.layout import visible
 
         for run in lost:
-            output.complain(visible(f"warning: {run.id} is no longer running. {orphaned_runs.sentence(run)}"))
+            output.complain(visible(f"warning: {run.id} is no longer running. {orphaned_runs.notice(run)}"))
 
 
 def _spelt(words: str, problem: UsageError) -> UsageError:

@@ -163,6 +163,6 @@ def worded(found: Any) -> Any:
 
 def _command(suggestion: Suggestion) -> str:
     named = "db" in suggestion.arguments or suggestion.audience == ELSEWHERE
-    if named or not suggestion.operation:
+    if named or not suggestion.operation or suggestion.is_typed:
         return suggestion
     return suggestions.command_line(suggestion.operation, suggestion.arguments, _options)

@@ -6,7 +6,7 @@ import gc
 import sys
 
 from orchestrator.core.running import advice, exits
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import reword, suggest
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import HUMAN, Command, Given, Result
 from orchestrator.doors.cli.repl import ending, flags, parsing, sources
@@ -42,7 +42,8 @@ def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
     on_database = flags.copyable(given, session)
 
     def by_a_person(text: str) -> str:
-        return advice.in_a_script(on_database(text), on_database(suggest("repl", project=session.project.root)))
+        repl = on_database(suggest("repl", project=session.project.root))
+        return str(reword(text, lambda each: on_database(advice.in_a_script(each, repl))))
 
     is_of_a_person = interactive or given.arguments.get("human_token_file") is not None
     teller = Teller(json=given.json, copyable=on_database if is_of_a_person else by_a_person)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from orchestrator.core import task_types
 from orchestrator.core.hints import Any
 from orchestrator.core.running import advice, exits
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import reword, suggest
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
 from orchestrator.doors.cli.repl import commands, ending, flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -51,7 +51,8 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
     on_database = flags.copyable(given, session)
 
     def copyable(text: str) -> str:
-        return advice.in_a_shell(on_database(text), on_database(suggest("repl", project=session.project.root)))
+        repl = on_database(suggest("repl", project=session.project.root))
+        return str(reword(text, lambda each: on_database(advice.in_a_shell(each, repl))))
 
     teller = _Quiet(copyable) if given.json else Teller(copyable=copyable)
     worker = Worker(session, teller, interrupts)

@@ -21,15 +21,18 @@ from orchestrator.app.kernel import agent_checks, arguments, human, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.core import fields, large, masking, names, strictjson
-from orchestrator.core.suggestions import reword, sentence, suggest, suggestions
+from orchestrator.core.suggestions import elsewhere, is_local, reword, sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.mcp import problems, suggested_calls
+from orchestrator.doors.mcp import suggested_calls
 from orchestrator.doors.mcp.main_tools import MAIN_TOOLS
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
 DOOR = CHANNEL = "mcp"
 _ACTORS = ("agent_id", "by", "human_token_file")
+_PATHS = ("db", "path", "resource")
+"""Keys of an error's data that hold paths."""
+_OPERATOR = reword(sentence("For whoever runs this server, {}", suggest("doctor")), suggested_calls.worded)
 _T = TypeVar("_T")
 
 
@@ -134,7 +137,7 @@ class Caller:
         if not isinstance(problem, OrchestratorError):
             problem = bootstrap.environment_problem(problem, self._path or "") or self._logged(problem)
         found = problem.data.get("_session") or session
-        return Reply(shown(problems.document(problem, found, self._path, self.worded), self.worded), True)
+        return Reply(shown(failure(problem, found, self.worded), self.worded), True)
 
     def taken(self, tool: Tool, given: Given) -> Given:
         """The arguments by the use case's names, with what the server itself knows.
@@ -212,7 +215,33 @@ class Caller:
             import traceback
 
             log("".join(traceback.format_tb(problem.__traceback__)))
-        return problems.unexpected(problem)
+        return unexpected(problem)
+
+
+def failure(
+    problem: OrchestratorError, session: str | None, worded: suggested_calls.Worded = suggested_calls.worded
+) -> dict[str, Any]:
+    """The object of an error, with calls of tools where use cases suggest commands.
+
+    Args:
+        session: the one that the call was about.
+        worded: says a suggestion in the words of the server.
+    """
+    rest = {name: value for name, value in problem.data.items() if not _is_place(name, value)}
+    suggestion = _OPERATOR if is_local(problem.suggestion) else problem.suggestion
+    told = type(problem)(problem.code, problem.message, suggestion, **rest)
+    said: dict[str, Any] = elsewhere(operations.failure(told, operations.hinted(problem, session)), worded)
+    return said
+
+
+def unexpected(problem: Exception) -> OrchestratorError:
+    """A fault of the program, without its words, which may hold anything."""
+    what = f"Unexpected: {type(problem).__name__}."
+    return OrchestratorError("INTERNAL", what, "See the server log, and report it as a bug")
+
+
+def _is_place(name: str, value: Any) -> bool:
+    return name in _PATHS and isinstance(value, str) and os.path.isabs(value)
 
 
 def shown(

@@ -14,7 +14,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from orchestrator.core import names
-from orchestrator.doors.mcp import prompts, resources, schemas
+from orchestrator.doors.mcp import prompts, resources, tools
 from orchestrator.doors.mcp.calling import Caller
 from orchestrator.doors.mcp.tools import Tool
 from orchestrator.errors import OrchestratorError
@@ -157,8 +157,8 @@ def _described(tool: Tool, answer: dict[str, Any]) -> types.Tool:
         open_world_hint=judges,
     )
     return types.Tool(
-        name=tool.name, title=tool.title, description=tool.description, input_schema=schemas.taken(tool),
-        output_schema=schemas.answered(answer), annotations=hints,
+        name=tool.name, title=tool.title, description=tool.description, input_schema=tools.taken(tool),
+        output_schema=tools.answered(answer), annotations=hints,
     )
 
 

@@ -58,6 +58,8 @@ def _worded(tools: Mapping[str, Tool], forms: Mapping[str, Form], suggestion: Su
     words, given = suggestion.operation, suggestion.arguments
     if not words:
         return _arguments(tools, suggestion)
+    if suggestion.is_typed:
+        return suggestion
     if words in RESOURCES and given.keys() <= {SESSION}:
         place = f"sessions/{given[SESSION]}/" if SESSION in given else ""
         return f"read orchestrator://{place}{RESOURCES[words]}"

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator.app.clients.main_agent import Director
-from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel import arguments, operations, parameter_schemas
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.parameter_schemas import Schema
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.app.task import own
 from orchestrator.core.tuples import NamedTuple
@@ -246,3 +247,15 @@ TOOLS: dict[str, Tool] = {
         ),
     )
 }
+
+
+def taken(tool: Tool) -> Schema:
+    """The JSON Schema of a tool's arguments."""
+    known = tool.parameters
+    properties = {name: parameter_schemas.of_parameter(known[name], what) for name, what in tool.arguments.items()}
+    return parameter_schemas.of_object(properties, tool.required)
+
+
+def answered(found: Schema) -> Schema:
+    """The schema of an answer with its kind at the root, where the protocol wants it."""
+    return {"type": "object", **found}

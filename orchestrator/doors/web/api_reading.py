@@ -33,7 +33,7 @@ def answer(context: Context, words: str, **given: Any) -> Answer:
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
     if words in _OF_RUNS:
-        found = run_list_views.without_places(context, bound.get("session_id"), found)
+        found = run_list_views.with_places(context, bound.get("session_id"), found)
     return found
 
 

@@ -22,6 +22,7 @@ from orchestrator.app.kernel.requests import REQUIRED, Parameter, Request
 from orchestrator.app.running import requests
 from orchestrator.app.running.web_run_service import Caller, Service
 from orchestrator.core import masking, strictjson
+from orchestrator.core.suggestions import elsewhere
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web import bodies, cancelling
 from orchestrator.doors.web.api_reading import Answer, answer
@@ -195,7 +196,7 @@ def _signed(handle: Callable[..., Any], endpoint: Endpoint, *more: inspect.Param
 
 
 def _masked(found: Answer) -> Answer:
-    told: Answer = masking.mask_value(found)
+    told: Answer = masking.mask_value(elsewhere(found))
     return told
 
 

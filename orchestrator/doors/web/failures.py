@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -13,9 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import hiding
 from orchestrator.core import masking, names
-from orchestrator.core.running import advice
+from orchestrator.core.suggestions import HIDDEN, elsewhere
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
 INTERNAL = ("INTERNAL", "Something went wrong inside the server; its log says what.")
@@ -30,8 +29,6 @@ _HTTP = {
 }
 _OWN = dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "This is not a JSON object")
 """Sentences in place of those that speak of the library's own types."""
-_HIDDEN = "…"
-"""Stands for every place on this machine."""
 
 
 class Denied(Exception):
@@ -58,14 +55,13 @@ def told(fault: Exception) -> tuple[int, str, str]:
     if isinstance(fault, Denied):
         return fault.status, fault.code, fault.message
     if isinstance(fault, OrchestratorError):
-        places = hiding.places(fault)
-        return status_of(fault), fault.code, said(fault.message, [*places, *hiding.folders(places)])
+        return status_of(fault), fault.code, said(fault.message)
     if isinstance(fault, RequestValidationError):
         return 400, "BAD_REQUEST", said(_unfit(fault))
     if isinstance(fault, HTTPException):
         code, message = _HTTP.get(fault.status_code, ("BAD_REQUEST", "The request cannot be answered."))
         return fault.status_code, code, message
-    known = bootstrap.environment_problem(fault, _HIDDEN)
+    known = bootstrap.environment_problem(fault, HIDDEN)
     return (503, known.code, said(known.message)) if known is not None else (500, *INTERNAL)
 
 
@@ -75,13 +71,9 @@ def told_as(problem: OrchestratorError, status: int) -> Denied:
     return Denied(status, code, message)
 
 
-def said(message: str, known: Sequence[str] = ()) -> str:
-    """A sentence without paths, without secrets, and without what only a command line has.
-
-    Args:
-        known: paths that it may hold, whatever their letters.
-    """
-    return str(masking.mask(hiding.without_places(advice.on_a_page(message), dict.fromkeys(known, _HIDDEN), _HIDDEN)))
+def said(message: str) -> str:
+    """A sentence without secrets, and without what only callers on this machine are told."""
+    return str(masking.mask(elsewhere(message)))
 
 
 def _unfit(fault: RequestValidationError) -> str:

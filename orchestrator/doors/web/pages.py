@@ -15,6 +15,7 @@ from orchestrator.app.running import run_list_views
 from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
+from orchestrator.core.suggestions import elsewhere
 from orchestrator.core.workflow import svg_style
 from orchestrator.doors.web import callers, rendering, session_activity
 from orchestrator.doors.web.callers import Reading
@@ -81,7 +82,7 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     """
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
-        found = run_list_views.without_places(look.context, found["session_id"], found)
+        found = run_list_views.with_places(look.context, found["session_id"], found)
         needs = {each["decision"]: questions.needs_note(found["kind"], each["decision"]) for each in found["answers"]}
         note = {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
         return look.page("question.html", status, title=f"Question {id}", question=found, note=note, **more)
@@ -141,7 +142,7 @@ def _picture(look: Look, session: str, group: str | None = None, *, empty: bool 
     """
     found = look.ask("workflow graph", format="svg", session_id=session, group_id=group)
     # A picture goes onto the page as it is.
-    drawn = masking.mask(str(found["graph"])) if empty or found["positions"] else ""
+    drawn = masking.mask(elsewhere(found["graph"])) if empty or found["positions"] else ""
     return Markup(visible.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
 
 

@@ -25,7 +25,7 @@ from orchestrator.app.questions import inbox
 from orchestrator.app.running.requests import MAX_TEXT
 from orchestrator.core import completion, masking, questions, visible
 from orchestrator.core.routing.facts import PERSON
-from orchestrator.core.running import advice
+from orchestrator.core.suggestions import elsewhere
 from orchestrator.doors.web import assets, callers, once
 from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.api_reading import answer
@@ -122,7 +122,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, moments, asis, tone, words, doubt, role, fate, tongue, segment, by_button, advice.on_a_page)
+    filters = (when, moments, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "form_mark": once.mark, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made
@@ -175,7 +175,7 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
     visit = callers.visit(request)
     pictures = {name: value for name, value in data.items() if isinstance(value, Markup)}
     known = {
-        "events": None, "waiting": "0", "problem": None, "typed": {}, **masking.mask_value(data), **pictures,
+        "events": None, "waiting": "0", "problem": None, "typed": {}, **masking.mask_value(elsewhere(data)), **pictures,
         "person": masking.mask(visit.person) if visit else None,
         "csrf": visit.csrf if visit else "",
         "base": f"{request.url.scheme}://{request.url.netloc}",

@@ -40,9 +40,6 @@ def driver(autopilot: Autopilot, session: str, found: dict[str, Any]) -> dict[st
     if standing is None or found["state"] == "ended":
         return None
     reason = failures.told(standing.fault)[2] if standing.fault is not None else failures.said(standing.reason)
-    for name in autopilot.executors:
-        # Behind the kind stands a path.
-        reason = reason.replace(name, name.partition(":")[0])
     words = _SAID.get(standing.state)
     if words is None:
         words = "A person is awaited; the session goes on by itself after the answer." if found["questions"] else (

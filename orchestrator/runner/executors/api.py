@@ -16,10 +16,10 @@ from collections.abc import Mapping
 
 from orchestrator import resources
 from orchestrator.core.hints import Any, Final
-from orchestrator.core.running import providers
+from orchestrator.core.running import program_variables, providers
 from orchestrator.core.running.program_variables import OF_PROGRAM
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import environment, port, process
+from orchestrator.runner import port, process
 from orchestrator.runner.executors import failures, own_result, reading
 
 CHILD: Final = pathlib.Path(__file__).with_name("api_child.py")
@@ -92,7 +92,7 @@ class Api:
             ended = process.supervise(
                 [sys.executable, "-P", "-B", str(CHILD), self._written(pathlib.Path(folder), task)],
                 folder=task.project,
-                variables=environment.child(self._variables, needs=OF_PROGRAM[self.name]),
+                variables=program_variables.child(self._variables, needs=OF_PROGRAM[self.name]),
                 # Nothing here asks; a line that quotes a question is a part of the answer.
                 limits=task.limits._replace(finished_prompt_ms=task.limits.executor_timeout_ms),
                 raw=task.raw,

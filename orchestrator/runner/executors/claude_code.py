@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator.core import task_types
 from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables, providers
-from orchestrator.runner import environment, port, process
+from orchestrator.runner import port, process
 from orchestrator.runner.executors import claude_stream, command, failures, logins, reading, service_errors
 
 NAME: Final = providers.CLAUDE_CODE
@@ -66,11 +66,11 @@ class ClaudeCode:
 
     def is_available(self) -> port.Availability:
         """Whether the program is there; whether somebody is logged in shows when it is called."""
-        return command.program_state(self._program, environment.child(self._variables), _INSTALL)
+        return command.program_state(self._program, program_variables.child(self._variables), _INSTALL)
 
     def is_logged_in(self) -> port.Availability:
         """Whether somebody is logged in, as the program itself says; no model is asked."""
-        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        variables = program_variables.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
         return logins.claude_code(self._program, variables)
 
     def execute(

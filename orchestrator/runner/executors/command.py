@@ -15,7 +15,8 @@ from orchestrator import errors
 from orchestrator.core import names
 from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables
-from orchestrator.runner import environment, port, process
+from orchestrator.core.suggestions import HIDDEN, local, sentence
+from orchestrator.runner import port, process
 from orchestrator.runner.executors import claude_stream, failures, own_result, reading, service_errors
 
 NAME: Final = "command"
@@ -55,7 +56,7 @@ class Command:
 
     def is_available(self) -> port.Availability:
         """Whether the program is there and may be started."""
-        return program_state(self._template[0], environment.child(self._variables))
+        return program_state(self._template[0], program_variables.child(self._variables))
 
     def execute(
         self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None
@@ -102,7 +103,7 @@ def of_provider(
     wrong = argument_problem(argv) or text_problem("a prompt", task.prompt)
     if wrong is not None:
         return failures.failed(task, "PROMPT_INVALID", wrong)
-    given = environment.child(variables, needs=program_variables.OF_PROGRAM[name]) | dict(task.variables)
+    given = program_variables.child(variables, needs=program_variables.OF_PROGRAM[name]) | dict(task.variables)
     secrets = (*task.secrets, *program_variables.secrets(given).values())
     ended = process.supervise(
         argv,
@@ -192,14 +193,18 @@ def program_state(program: str, variables: Mapping[str, str], suggestion: str = 
     """Whether a program can be found on the PATH of these variables, or at its path."""
     if shutil.which(program, path=variables.get("PATH", os.defpath)):
         return port.Availability(True)
+    # Which program it is helps whoever reads it; where it lies does not.
+    base = f"{HIDDEN}/{os.path.basename(program)}" if os.path.isabs(program) else program
     if os.path.isfile(program):
-        help_ = f"allow it with: chmod +x {names.word(program)}"
-        return port.Availability(False, "PROGRAM_MISSING", f"{program} is not executable.", help_)
+        way = sentence("allow it with: chmod +x {}", local(names.word(program), base))
+        what = sentence("{} is not executable.", local(program, base))
+        return port.Availability(False, "PROGRAM_MISSING", what, way)
     if os.path.isdir(program):
         help_ = "name the program itself, such as the script in it"
-        return port.Availability(False, "PROGRAM_MISSING", f"{program} is a folder, not a program.", help_)
+        what = sentence("{} is a folder, not a program.", local(program, base))
+        return port.Availability(False, "PROGRAM_MISSING", what, help_)
     help_ = suggestion or "install it, or give the path of another program"
-    return port.Availability(False, "PROGRAM_MISSING", f"There is no program {program}.", help_)
+    return port.Availability(False, "PROGRAM_MISSING", sentence("There is no program {}.", local(program, base)), help_)
 
 
 def read(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:
@@ -234,7 +239,7 @@ def _answered(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorRes
 
 def _variables(variables: Mapping[str, str], task: port.ExecutorTask) -> dict[str, str]:
     ids = {"ORCHESTRATOR_SESSION_ID": task.session_id, "ORCHESTRATOR_RUN_ID": task.run_id}
-    return environment.child(variables) | ids | dict(task.variables)
+    return program_variables.child(variables) | ids | dict(task.variables)
 
 
 def _checked(template: Sequence[str]) -> tuple[str, ...]:

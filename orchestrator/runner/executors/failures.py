@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from orchestrator.core import masking
 from orchestrator.core.hints import TYPE_CHECKING, Any, Final
 from orchestrator.core.running import limits, terminal
+from orchestrator.core.suggestions import sentence
 from orchestrator.runner import port
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def denied(task: port.ExecutorTask, tools: Iterable[str], **fields: Any) -> port
 
 def unavailable(task: port.ExecutorTask, state: port.Availability) -> port.ExecutorResult:
     """The result of an attempt whose executor cannot be called."""
-    return failed(task, state.code or "NOT_STARTED", f"{state.reason} {state.suggestion}")
+    return failed(task, state.code or "NOT_STARTED", sentence("{} {}", state.reason, state.suggestion))
 
 
 def of_end(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult | None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.core import strictjson
 from orchestrator.core.running import program_variables
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.runner import commands, port
 
 _NOT_LOGGED_IN = "NOT_LOGGED_IN"
@@ -28,7 +29,8 @@ def claude_code(program: str, variables: Mapping[str, str]) -> port.Availability
     except strictjson.JsonProblem:
         return port.Availability(True)
     if isinstance(found, dict) and found.get("loggedIn") is False:
-        return _missing("Claude Code is not logged in.", f"Run {program} and type /login, or set ANTHROPIC_API_KEY")
+        what = sentence("Run {} and type /login, or set ANTHROPIC_API_KEY", local(program))
+        return _missing("Claude Code is not logged in.", what)
     return port.Availability(True)
 
 
@@ -40,7 +42,7 @@ def codex(program: str, variables: Mapping[str, str]) -> port.Availability:
         return port.Availability(True)
     ended = _ask((program, "login", "status"), variables)
     if ended.status and "not logged in" in ended.output.lower():
-        return _missing("Codex is not logged in.", f"{program} login")
+        return _missing("Codex is not logged in.", sentence("{} login", local(program)))
     return port.Availability(True)
 
 

@@ -30,6 +30,7 @@ from orchestrator import errors
 from orchestrator import files as named_files
 from orchestrator.core import strictjson
 from orchestrator.core.hints import Any, Final
+from orchestrator.core.suggestions import joined, local, sentence
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, fakes, files, own_result
 
@@ -100,11 +101,11 @@ def load(path: str | pathlib.Path) -> Scripted:
         InvalidInput: SCRIPT_INVALID, it cannot be read or has problems; all of them are told.
     """
     try:
-        found = strictjson.loads(named_files.content(path), f"the script {str(path)!r}")
+        found = strictjson.loads(named_files.content(path), "")
     except named_files.Unreadable as problem:
-        raise _invalid([f"the script {str(path)!r} {problem.reason}"]) from problem
+        raise _invalid([sentence("the script {} {}", local(repr(str(path))), problem.reason)]) from problem
     except strictjson.JsonProblem as problem:
-        raise _invalid([problem.message]) from problem
+        raise _invalid([sentence("the script {}{}", local(repr(str(path))), problem.message)]) from problem
     steps = found.get("steps") if isinstance(found, dict) else found
     if not isinstance(steps, list):
         raise _invalid(['the script is neither a list of steps nor an object with a list "steps"'])
@@ -192,4 +193,4 @@ def _told(step: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _invalid(wrong: Sequence[str]) -> errors.InvalidInput:
-    return errors.InvalidInput("SCRIPT_INVALID", "; ".join(wrong) + ".", "correct the script", problems=list(wrong))
+    return errors.InvalidInput("SCRIPT_INVALID", joined(wrong, "; ") + ".", "correct the script", problems=list(wrong))

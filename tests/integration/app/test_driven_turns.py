@@ -418,7 +418,7 @@ def test_a_turn_whose_process_is_gone_is_told_and_ended_by_a_repl_of_its_project
         ),
     )
     (lost_run,) = bootstrap.lost_runs(desk.context)
-    assert orphaned_runs.sentence(lost_run) == (
+    assert orphaned_runs.notice(lost_run) == (
         f"Its driver is gone: orchestrator drive {lost_run.session_id} takes over its turn."
     )
     session = bootstrap.open_run_session(

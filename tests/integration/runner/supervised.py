@@ -7,7 +7,8 @@ import pathlib
 import sys
 import time
 
-from orchestrator.runner import environment, process
+from orchestrator.core.running import program_variables
+from orchestrator.runner import process
 
 QUICK = process.Limits(
     executor_timeout_ms=20_000,
@@ -21,7 +22,8 @@ QUICK = process.Limits(
 
 def supervise(folder: pathlib.Path, *argv: str, **more: object) -> process.Ended:
     """Run a program in a folder with the variables that programs get, and quick clocks."""
-    given: dict[str, object] = {"folder": folder, "variables": environment.child(os.environ), "limits": QUICK, **more}
+    variables = program_variables.child(os.environ)
+    given: dict[str, object] = {"folder": folder, "variables": variables, "limits": QUICK, **more}
     return process.supervise(argv, **given)  # type: ignore[arg-type]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator.app.running import orphaned_runs
 from orchestrator.core.running import facts, states
-from orchestrator.runner import reading, reserve
+from orchestrator.runner import durable, reading
 from orchestrator.store import run_reader
 
 MIB = 1024 * 1024
@@ -80,20 +80,20 @@ def test_P21_where_the_disk_is_full_the_evidence_says_from_where_on_nothing_was_
 
 
 def test_P9_room_for_the_end_of_the_run_is_given_back_on_a_real_disk(small_disk: pathlib.Path) -> None:
-    with reserve.held(small_disk):
+    with durable.held_room(small_disk):
         assert list(small_disk.iterdir()) == []
         with pytest.raises(OSError, match="No space left"):
             fill_up(small_disk / "big")
         full = os.statvfs(small_disk)
         assert full.f_bavail * full.f_frsize < 65_536
-    (small_disk / "evidence").write_bytes(b"x" * (reserve.ROOM - 65_536))
+    (small_disk / "evidence").write_bytes(b"x" * (durable.ROOM - 65_536))
 
 
 def test_P9_where_no_room_can_be_held_the_work_goes_on(small_disk: pathlib.Path) -> None:
     (small_disk / "big").write_bytes(b"x" * (2 * MIB + MIB // 2))
-    with reserve.held(small_disk):
+    with durable.held_room(small_disk):
         (small_disk / "note").write_text("x")
-    with reserve.held(small_disk / "absent"):
+    with durable.held_room(small_disk / "absent"):
         pass
 
 

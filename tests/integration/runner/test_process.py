@@ -15,7 +15,8 @@ import time
 
 import pytest
 
-from orchestrator.runner import environment, process, reading
+from orchestrator.core.running import program_variables
+from orchestrator.runner import process, reading
 from tests.integration.runner.supervised import QUICK, alive, appeared, left, python, shell, supervise
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 8
@@ -77,14 +78,14 @@ ALLOWED = ["HOME", "LANG", "LC_ALL", "PATH", "SHELL", "TERM", "TMPDIR", "USER", 
 def test_p24_only_allowed_variables_reach_a_program(
     tmp_path: pathlib.Path, needs: tuple[str, ...], more: list[str]
 ) -> None:
-    chosen = environment.child(VARIABLES, needs=needs)
+    chosen = program_variables.child(VARIABLES, needs=needs)
     assert sorted(chosen) == sorted(ALLOWED + more)
     text = "import json, os; print(json.dumps(dict(os.environ)))"
     found = json.loads(python(tmp_path, text, variables=chosen).stdout)
     added = {name: found.pop(name) for name in set(found) - set(chosen)}
     assert found == chosen
     # The mark by which its processes are found passes the same list.
-    assert environment.child(added) == added
+    assert program_variables.child(added) == added
 
 
 def test_p34_a_program_reads_the_end_of_its_input_at_once(tmp_path: pathlib.Path) -> None:
@@ -109,9 +110,10 @@ import fcntl, json, os, pathlib, sys, termios
 if sys.argv[2] == "terminal":
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.close(os.open("/dev/tty", os.O_RDWR))
-from orchestrator.runner import environment, process
+from orchestrator.core.running import program_variables
+from orchestrator.runner import process
 ended = process.supervise(["/bin/sh", "-c", "cat >/dev/null; echo done; echo ask >/dev/tty || echo alone >&2"],
-                          folder=".", variables=environment.child(os.environ), raw=pathlib.Path("raw"))
+                          folder=".", variables=program_variables.child(os.environ), raw=pathlib.Path("raw"))
 pathlib.Path("told.json").write_text(json.dumps([ended.stdout, ended.stderr, ended.duration_ms]))
 for number in range(3):
     os.fstat(number)

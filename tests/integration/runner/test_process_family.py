@@ -279,9 +279,9 @@ def test_a_mark_is_added_to_that_of_a_run_around() -> None:
 
 def test_a_run_inside_a_run_is_ended_with_it(tmp_path: pathlib.Path) -> None:
     text = (
-        "import os\nfrom orchestrator.runner import environment, process\n"
+        "import os\nfrom orchestrator.core.running import program_variables\nfrom orchestrator.runner import process\n"
         "argv = ['/bin/sh', '-c', 'echo $$ > own.pid; setsid sleep 300 & echo $! > child.pid; wait']\n"
-        "process.supervise(argv, folder='.', variables=environment.child(os.environ))\n"
+        "process.supervise(argv, folder='.', variables=program_variables.child(os.environ))\n"
     )
     (tmp_path / "program.py").write_text(text)
     limits = QUICK._replace(executor_timeout_ms=1000, grace_ms=200)

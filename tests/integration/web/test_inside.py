@@ -14,6 +14,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from fastapi.routing import APIRoute
 
+from orchestrator.core.suggestions import local, quoted
 from orchestrator.doors.web import acts, api_reading, declared, events, pages
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
 from tests.integration.web.asgi import TOKEN, Web
@@ -37,9 +38,9 @@ FAULTS: dict[str, Callable[[], Exception]] = {
     "the system": lambda: OSError(5, SAID, PLACE),
     "a name": lambda: KeyError(SAID),
     "anything": lambda: RuntimeError(f'Traceback (most recent call last):\n  File "{PLACE}", line 1\n{SAID}'),
-    "the surroundings": lambda: EnvironmentProblem("CORRUPT", f"{PLACE} is damaged", f"rm {PLACE}", db=PLACE),
-    "a refusal": lambda: Refused("E304", f"{PLACE} was changed: {KEY}", "restore", path=PLACE),
-    "a document": lambda: InvalidInput("E105", f"'{PLACE}' is no JSON", f"rm {PLACE}", path=PLACE),
+    "the surroundings": lambda: EnvironmentProblem("CORRUPT", local(PLACE) + " is damaged", f"rm {KEY}", db=PLACE),
+    "a refusal": lambda: Refused("E304", local(PLACE) + f" was changed: {KEY}", "restore", path=PLACE),
+    "a document": lambda: InvalidInput("E105", quoted(PLACE) + " is no JSON", f"rm {KEY}", path=PLACE),
 }
 FREE = ("/api/openapi.json", "/api/events")
 """What asks no database; a stream begins or is refused as every other, but does not end here."""

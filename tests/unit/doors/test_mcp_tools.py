@@ -13,9 +13,10 @@ from orchestrator import errors, resources
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.doors.cli import main
 from orchestrator.doors.cli.schema import json_schema
-from orchestrator.doors.mcp import calling, problems, schemas
+from orchestrator.doors.mcp import calling, tools
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS, Tool
+from orchestrator.store import problems
 
 NAMES = (
     "route", "get_next_action", "update_task_status", "report_completed", "validate_session", "get_status",
@@ -48,7 +49,7 @@ def test_a_tool_takes_what_its_operation_takes(tool: Tool) -> None:
 
 @every_tool
 def test_no_tool_takes_an_actor(tool: Tool) -> None:
-    assert {"agent_id", "by", "human_token_file"} & set(schemas.taken(tool)["properties"]) == set()
+    assert {"agent_id", "by", "human_token_file"} & set(tools.taken(tool)["properties"]) == set()
 
 
 @every_tool
@@ -58,7 +59,7 @@ def test_a_tool_that_writes_takes_a_request_id(tool: Tool) -> None:
 
 @every_tool
 def test_a_schema_says_each_argument_and_allows_no_other(tool: Tool) -> None:
-    schema = schemas.taken(tool)
+    schema = tools.taken(tool)
     assert (schema["type"], schema["additionalProperties"]) == ("object", False)
     assert set(schema["properties"]) == set(tool.arguments)
     assert all(each["description"] and each["type"] for each in schema["properties"].values())
@@ -80,21 +81,21 @@ def test_a_schema_says_each_argument_and_allows_no_other(tool: Tool) -> None:
     ],
 )
 def test_what_cannot_be_left_out(tool: str, required: list[str] | None) -> None:
-    assert schemas.taken(TOOLS[tool]).get("required") == required
+    assert tools.taken(TOOLS[tool]).get("required") == required
 
 
 def test_choices_and_ranges_are_those_of_the_use_case() -> None:
-    properties = schemas.taken(TOOLS["route"])["properties"]
+    properties = tools.taken(TOOLS["route"])["properties"]
     assert properties["testing_mode"]["enum"] == ["full", "minimal", "disabled"]
     assert (properties["turn"]["minimum"], properties["turn"]["maximum"]) == (0, 2**53)
     assert properties["acknowledge"]["additionalProperties"] == {"type": "string"}
-    assert schemas.taken(TOOLS["list_decisions"])["properties"]["limit"]["default"] == 50
+    assert tools.taken(TOOLS["list_decisions"])["properties"]["limit"]["default"] == 50
 
 
 @every_tool
 def test_an_answer_s_schema_is_the_command_line_s_with_an_object_at_its_root(tool: Tool) -> None:
     printed = json_schema(tool.words)
-    assert schemas.answered(printed) == {"type": "object", **printed}
+    assert tools.answered(printed) == {"type": "object", **printed}
 
 
 # From a tool's arguments to a use case's parameters
@@ -150,38 +151,27 @@ DB = "/home/a b/project/.orchestrator/orchestrator.db"
 
 
 @pytest.mark.parametrize(
-    ("message", "suggestion", "shown"),
+    ("problem", "shown"),
     [
-        pytest.param(
-            f"{DB} (named by --db) does not exist.", f"orchestrator init --db '{DB}'",
-            "The database does not exist.", id="missing",
-        ),
-        pytest.param(
-            f"The database {DB} has schema version 9, newer than this program's version 6.", "install a newer one",
-            "The database has schema version 9, newer than this program's version 6.", id="too new",
-        ),
-        pytest.param(
-            f"The folder of {DB} is read-only, but {DB}-wal holds steps.", "run as another",
-            "The folder of the database is read-only, but the database-wal holds steps.", id="beside it",
-        ),
-        pytest.param(
-            "The installation is incomplete: agents is missing at"
-            " /usr/lib/python3/site-packages/orchestrator/_data/agents.", "install",
-            "The installation is incomplete: agents is missing at its place.", id="elsewhere",
-        ),
-        pytest.param("There is no room and/or no right.", "free it", "There is no room and/or no right.", id="no path"),
+        (problems.no_database(DB, found="named by --db"), "The database does not exist."),
+        (problems.too_new(DB, 9, 6),
+         "The database has schema version 9, newer than this program's version 6."),
+        (problems.unread_log(DB),
+         "The folder of … is read-only, but …-wal holds steps that only a user with write access can apply."),
+        (errors.EnvironmentProblem("FULL", "There is no room and/or no right.", "free it"),
+         "There is no room and/or no right."),
     ],
+    ids=["missing", "too new", "beside it", "no path"],
 )  # fmt: skip
-def test_an_error_of_the_surroundings_names_no_path(message: str, suggestion: str, shown: str) -> None:
-    problem = errors.EnvironmentProblem("NO_DATABASE", message, suggestion, db=DB)
-    found = problems.document(problem, None, None)
+def test_an_error_of_the_surroundings_names_no_path(problem: errors.OrchestratorError, shown: str) -> None:
+    found = calling.failure(problem, None)
     assert found["error"] == shown
     assert "/home" not in json.dumps(found)
 
 
 def test_a_refusal_is_the_command_line_s_object() -> None:
     problem = errors.Refused("OUT_OF_TURN", "Not you.", "wait", expected_agent="qa_expert", _turn=3)
-    assert problems.document(problem, "S1", DB) == {
+    assert calling.failure(problem, "S1") == {
         "success": False, "schema": 1, "code": "OUT_OF_TURN", "error": "Not you.", "suggestion": "wait",
         "status_hint": 'get_status {"session_id": "S1"}', "expected_agent": "qa_expert",
     }  # fmt: skip

@@ -8,15 +8,21 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
-from orchestrator.app.driving import autopilot
+from orchestrator.app.driving import autopilot, crew
 from orchestrator.app.driving.autopilot import Autopilot, Standing
 from orchestrator.app.driving.requests import Drive
+from orchestrator.core.suggestions import sentence
 from orchestrator.doors.web import session_activity
 from orchestrator.errors import EnvironmentProblem
+from orchestrator.runner.executors import command
 from tests.cases import every
 
 PROGRAM = "/srv/my agents/agent.sh"
-LACKS = EnvironmentProblem("PREFLIGHT_FAILED", f"executor command:{PROGRAM}: There is no program {PROGRAM}.", "")
+MEMBER = crew.Member(f"command:{PROGRAM}", cast(Any, None))
+LACKS = EnvironmentProblem(
+    "PREFLIGHT_FAILED",
+    sentence("executor {}: {}", MEMBER.shown, command.program_state(PROGRAM, {"PATH": ""}).reason), "",
+)
 OPEN: dict[str, Any] = {"state": "running", "questions": []}
 ASKED: dict[str, Any] = {"state": "person_awaited", "questions": [{}]}
 

@@ -7,15 +7,19 @@ import functools
 import inspect
 import json
 import os
+from collections.abc import Callable
 
 import pytest
 
 pytest.importorskip("fastapi", reason="HTTP needs the extra `web`")
 
 from orchestrator import errors
+from orchestrator.app.kernel import operations
 from orchestrator.core.running import codes
+from orchestrator.core.suggestions import joined, local, quoted, sentence, suggest
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.web import failures
+from orchestrator.store import problems
 from tests.architecture import source
 from tests.cases import every
 
@@ -31,7 +35,7 @@ PLACES = {
     "in its project": f"{PROJECT}/src/hushhush file.py", "what it is about": "/mnt/hushhush disk/evidence.gz",
     "below what it is about": "/mnt/hushhush disk/evidence.gz/hushhush.part",
 }  # fmt: skip
-"""Places that a sentence may name; all of them are known to who tells it, however they are written."""
+"""Places that a sentence may name, whatever letters they have."""
 
 
 @functools.cache
@@ -53,10 +57,11 @@ def _called(node: ast.Call) -> str:
 
 def made(kind: str, code: str) -> errors.OrchestratorError:
     """An error that says all that must not be said, wherever it may."""
-    said = "; ".join(f"{place} and '{place}'" for place in PLACES.values())
+    said = joined([sentence("{} and {}", local(place), quoted(place)) for place in PLACES.values()], "; ")
     return KINDS[kind](
-        code, f"It failed at {said}: {KEY}.", f"rm '{DB}' {KEY}", db=DB, path=PLACES["what it is about"],
-        problems=[{"message": f"{DB} lacks it: {KEY}", "where": {PROJECT: [KEY, DB]}}], next={"command": f"cat {DB}"},
+        code, sentence("It failed at {}: {}.", said, KEY), sentence("rm {} {}", quoted(DB), KEY), db=DB,
+        path=PLACES["what it is about"], next={"command": suggest("workflow check", file=DB)},
+        problems=[{"message": sentence("{}: {}", local(DB), KEY), "where": {local(PROJECT): [KEY, local(DB)]}}],
     )  # fmt: skip
 
 
@@ -86,6 +91,36 @@ def test_an_error_names_no_place_and_no_key(kind: str, code: str, caller: Caller
         assert "hushhush" not in said, said
         assert KEY not in said, said
         assert said.startswith(("It failed at ", "{"))
+
+
+@every(("kind", "code"), raised)
+def test_the_command_line_is_told_where(kind: str, code: str) -> None:
+    said = operations.failure(made(kind, code), "S1", DB)
+    assert all(place in said["error"] for place in PLACES.values())
+    assert DB in said["problems"][0]["message"]
+
+
+_GIVEN: dict[str, object] = {
+    "str": DB, "str | None": DB, "int": 7, "float": 0.5, "bool": True, "Sequence[str]": [DB, os.path.dirname(DB)],
+    "OSError": FileNotFoundError(2, "No such file or directory", DB),
+}  # fmt: skip
+_PLAIN = ("scheme", "step", "cause", "last", "tables", "obstacle", "why", "version", "other", "what")
+"""Arguments that are words, and no paths."""
+MAKERS = [
+    make for name, make in inspect.getmembers(problems, inspect.isfunction)
+    if not name.startswith("_") and make.__annotations__["return"] == "errors.EnvironmentProblem"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+def test_what_can_be_wrong_with_a_database_is_told_without_its_place(
+    make: Callable[..., errors.OrchestratorError], caller: Caller
+) -> None:
+    kinds = {name: kind for name, kind in make.__annotations__.items() if name != "return"}
+    given = {name: "x" if name in _PLAIN else _GIVEN[kind] for name, kind in kinds.items()}
+    problem = make(**given)
+    assert "hushhush" not in failures.told(problem)[2]
+    assert "hushhush" not in json.dumps(caller.failed(problem, "S1").document, ensure_ascii=False)
 
 
 def test_what_a_caller_said_is_still_told_to_it(caller: Caller) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from orchestrator.core.running import codes
+from orchestrator.core.suggestions import local, quoted, sentence, suggest
 from orchestrator.doors.web import failures
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
 from orchestrator.runner import project
@@ -20,29 +21,19 @@ from orchestrator.store import problems
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
-        ("/home/me/data/orchestrator.db is locked.", "… is locked."),
-        ("It is at /a.", "It is at …."),
-        ("It is at /a (named by ORCHESTRATOR_DB).", "It is at …."),
-        ("'/tmp/x y' and \"/var/lib/z\".", "'…' and \"…\"."),
-        ("file:///srv/db?mode=ro cannot be opened.", "… cannot be opened."),
-        ("(/etc/passwd), /etc/shadow;", "(…), …;"),
-        ("Task task-1 is COMPLETE; see /logs.", "Task task-1 is COMPLETE; see …."),
+        (sentence("{} is locked.", local("/home/me/data/orchestrator.db")), "… is locked."),
+        (sentence("{} and {}.", quoted("/opt/x y"), local("/var/lib/z", "the log")), "… and the log."),
+        (sentence("Run {}.", suggest("init", project="/srv/a b")), "Run orchestrator init --project PATH."),
+        (sentence("Run {}.", suggest("status", db="/srv/x.db")), "Run orchestrator status."),
+        ("Task task-1 is COMPLETE; see /logs.", "Task task-1 is COMPLETE; see /logs."),
         ("a/b is relative, 1/2 a number, and http://host/path an address.",
          "a/b is relative, 1/2 a number, and http://host/path an address."),
         ("password=hunter2hunter2 was wrong.", "password=[MASKED:GENERIC_SECRET] was wrong."),
         ("", ""),
-        ("/", "/"),
-        ("/" * 50_000, None),
-        ("'/" + "a" * 50_000, None),
-        ("'/" * 50_000, None),
-        ("a/" * 50_000, None),
     ],
 )  # fmt: skip
-def test_a_sentence_says_nothing_of_where_things_lie(message: str, shown: str | None) -> None:
-    found = failures.said(message)
-    if shown is not None and "hunter2" not in message:
-        assert found == shown
-    assert "hunter2" not in found
+def test_a_sentence_says_nothing_of_where_things_lie(message: str, shown: str) -> None:
+    assert failures.said(message) == shown
 
 
 def test_a_fault_of_a_library_leaves_no_gap_where_its_path_was(tmp_path: Path) -> None:
@@ -52,7 +43,7 @@ def test_a_fault_of_a_library_leaves_no_gap_where_its_path_was(tmp_path: Path) -
         connection.execute("PRAGMA user_version")
     connection.close()
     _, code, message = failures.told(caught.value)
-    assert (code, message) == ("CORRUPT", "The database … cannot be used: file is not a database.")
+    assert (code, message) == ("CORRUPT", "The database cannot be used: file is not a database.")
 
 
 @pytest.mark.parametrize("made", [None, "file"], ids=["nothing", "a file"])
@@ -61,7 +52,7 @@ def test_of_a_project_that_is_there_is_not_said_that_it_is_not(tmp_path: Path, m
         (tmp_path / ".claude").write_text("")
     with pytest.raises(Refused) as caught:
         project.check(tmp_path)
-    told = "… has no .claude folder." if made is None else "… is not a folder."
+    told = "… has no .claude folder." if made is None else "…/.claude is not a folder."
     assert failures.told(caught.value) == (400, "E101", told)
 
 
@@ -70,16 +61,21 @@ WORDS = st.text(
 ).filter(lambda word: word not in (".", ".."))  # fmt: skip
 
 
+def refused(check: Callable[[str], object], path: str) -> OrchestratorError:
+    with pytest.raises(OrchestratorError) as caught:
+        check(path)
+    return caught.value
+
+
 @hypothesis.given(folders=st.lists(WORDS, min_size=1, max_size=4), kind=st.integers(0, 7))
 def test_no_folder_whatever_its_name_is_told_of(folders: list[str], kind: int) -> None:
     """Each folder has a mark in its name; none of these is left, whatever is around it."""
     path = "/nowhere" + "".join(f"/{word}MARK{word}" for word in folders)
     told = [
-        problems.no_database(path), problems.no_database(path, "(named by ORCHESTRATOR_DB) does not exist"),
+        problems.no_database(path), problems.no_database(path, found="named by ORCHESTRATOR_DB"),
         problems.corrupt(path, "file is not a database"), problems.unread_log(path), problems.disk_full(path),
         problems.read_only(path, [path, os.path.dirname(path), f"{path}-shm"]),
-        codes.refused("E102", f"{path} does not exist.", path=path),
-        codes.refused("E101", f"{path}/.claude is no folder.", path=path),
+        refused(project.check, path), refused(project.settings, path),
     ][kind]  # fmt: skip
     _, code, message = failures.told(told)
     assert "MARK" not in message, (code, message)

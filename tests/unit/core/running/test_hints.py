@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.core.running import codes, guard, hints, judgement, states, summary, words
+from orchestrator.core.running import advice, codes, guard, judgement, states, summary, words
 from tests.cases import every
 
 RULES = [rule.name for rule in judgement.RULES]
@@ -23,7 +23,7 @@ FITS = [
 
 @pytest.mark.parametrize(("rule", "code", "part"), FITS, ids=[row[0] for row in FITS])
 def test_p39_the_hint_is_about_what_decided(rule: str, code: str | None, part: str) -> None:
-    assert part in (hints.of(rule, states.UNFINISHED, "x", code, "task-1") or "")
+    assert part in (summary.hint(rule, states.UNFINISHED, "x", code, "task-1") or "")
 
 
 @pytest.mark.parametrize(
@@ -32,20 +32,20 @@ def test_p39_the_hint_is_about_what_decided(rule: str, code: str | None, part: s
      ("EVIDENCE_DELETED: the evidence folder was deleted while the executor ran", "Enter the task again")],
 )  # fmt: skip
 def test_p39_no_hint_promises_all_of_an_output_that_was_not_kept(reason: str, hint: str) -> None:
-    found = hints.of("executor_error", states.FAILED, reason, "E503", "task-1") or ""
+    found = summary.hint("executor_error", states.FAILED, reason, "E503", "task-1") or ""
     assert (found.startswith(hint), "all that the executor wrote" in found) == (True, False)
     assert f"[HINT]    {found}" in (summary.block("task-1795873176588", states.FAILED, "x", hint=found) or "")
 
 
 @every("rule", [rule for rule in (*RULES, "nothing_verified") if rule != "executor_blocked"])
 def test_p39_every_rule_has_a_hint_of_its_own_that_is_shown_whole(rule: str) -> None:
-    found = hints.BY_RULE[rule].format(id="task-1795873176588")
+    found = advice.filled(summary.BY_RULE[rule], "task-1795873176588")
     block = summary.block("task-1795873176588", states.FAILED, "x", hint=found)
     assert (f"[HINT]    {found}" in (block or ""), words.guesses(found)) == (True, False)
 
 
 def test_p39_there_is_no_hint_of_a_rule_that_does_not_exist() -> None:
-    assert set(hints.BY_RULE) - {"nothing_verified"} == set(RULES) - {"executor_blocked"}
+    assert set(summary.BY_RULE) - {"nothing_verified"} == set(RULES) - {"executor_blocked"}
 
 
 CLOCKS = [
@@ -57,7 +57,7 @@ CLOCKS = [
 
 @pytest.mark.parametrize(("limit", "begins"), CLOCKS)
 def test_p35_the_hint_after_a_timeout_names_the_clock_that_ended_it(limit: str, begins: str) -> None:
-    found = hints.blocked(states.TIMEOUT, limit, 2000)
+    found = summary.blocked(states.TIMEOUT, limit, 2000)
     fixed = guard.QUESTIONS[guard.BLOCKED_TIMEOUT].replace("\n", " ")
     assert found == f"{begins}, or make the task smaller. {fixed}"
     assert len(found) <= summary.LONGEST
@@ -65,7 +65,7 @@ def test_p35_the_hint_after_a_timeout_names_the_clock_that_ended_it(limit: str, 
 
 def test_p34_the_hint_after_a_prompt_is_about_the_prompt() -> None:
     fixed = guard.QUESTIONS[guard.BLOCKED_INTERACTIVE].replace("\n", " ")
-    assert hints.blocked(states.INTERACTIVE_PROMPT, None, None) == (
+    assert summary.blocked(states.INTERACTIVE_PROMPT, None, None) == (
         f"Keep the executor from asking, or put the answer into the task. {fixed}"
     )
 
@@ -79,7 +79,7 @@ def test_p34_the_hint_after_a_prompt_is_about_the_prompt() -> None:
     ],
 )
 def test_p39_without_a_verdict_the_code_or_reason_tells(state: str, reason: str, code: str | None, hint: str) -> None:
-    assert (hints.of(None, state, reason, code, "task-1") or "").startswith(hint)
+    assert (summary.hint(None, state, reason, code, "task-1") or "").startswith(hint)
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_p39_without_a_verdict_the_code_or_reason_tells(state: str, reason: str,
      ("", None)],
 )  # fmt: skip
 def test_the_rule_that_decided_stands_first_in_the_log(verdict: str | None, rule: str | None) -> None:
-    assert hints.rule(verdict) == rule
+    assert summary.rule(verdict) == rule

@@ -43,7 +43,7 @@ def test_p6_who_is_in_the_way(mine: Occupant, others: list[Occupant], expected: 
 
 
 def test_a_sentence_names_run_database_and_process() -> None:
-    assert occupants.sentence("/p", [OTHER, OTHER._replace(run="task-3", waits=True)]) == (
+    assert occupants.described("/p", [OTHER, OTHER._replace(run="task-3", waits=True)]) == (
         "Runs of another database are in /p, or above or below it: task-2 of /x/b.db (running, process 8 on "
         "host:of:colons), task-3 of /x/b.db (waiting, process 8 on host:of:colons)."
     )

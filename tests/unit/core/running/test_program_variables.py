@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core.running import program_variables
-from orchestrator.runner import environment
 
 NETWORK = {"http_proxy", "HTTPS_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
 CLAUDE = {
@@ -32,20 +31,20 @@ OTHERS = {"GITHUB_TOKEN", "DATABASE_PASSWORD", "NPM_TOKEN", "AWSOME", "ANTHROPIC
 )
 def test_P24_each_program_gets_its_own_variables_and_no_others(program: str, wanted: set[str], kept: set[str]) -> None:
     given = dict.fromkeys((*wanted, *kept, *OTHERS, *NETWORK), "some-value")
-    found = environment.child(given, needs=program_variables.OF_PROGRAM[program])
+    found = program_variables.child(given, needs=program_variables.OF_PROGRAM[program])
     assert found.keys() == wanted | NETWORK
 
 
 @given(st.sampled_from([*program_variables.OF_PROGRAM]), st.text(alphabet="ABC_KEYXDG", max_size=12))
 def test_P24_a_variable_that_no_table_names_is_never_passed_on(program: str, name: str) -> None:
-    found = environment.child({name: "value-1234"}, needs=program_variables.OF_PROGRAM[program])
-    assert not found or name.startswith(environment.ALLOWED_PREFIXES) or name in environment.ALLOWED
+    found = program_variables.child({name: "value-1234"}, needs=program_variables.OF_PROGRAM[program])
+    assert not found or name.startswith(program_variables.ALLOWED_PREFIXES) or name in program_variables.ALLOWED
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t\n"])
 def test_P24_a_blank_variable_is_not_set(blank: str) -> None:
     given = {"ANTHROPIC_API_KEY": blank, "http_proxy": blank}
-    assert environment.child(given, needs=program_variables.OF_PROGRAM["claude-code"]) == {}
+    assert program_variables.child(given, needs=program_variables.OF_PROGRAM["claude-code"]) == {}
     assert program_variables.told("claude-code", given) == "none of its variables is set"
 
 

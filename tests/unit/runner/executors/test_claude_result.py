@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.runner.executors import claude_result
+from orchestrator.runner.executors import claude_stream
 from tests.contract.executors import making
 
 ISSUED = "11111111-2222-5333-8444-555555555555"
@@ -16,7 +16,7 @@ GOOD = {"type": "result", "subtype": "success", "is_error": False, "result": "po
 
 
 def read(folder: pathlib.Path, found: dict[str, Any]) -> Any:
-    return claude_result.read(making.task(folder), found, ISSUED)
+    return claude_stream.read_result(making.task(folder), found, ISSUED)
 
 
 def real(name: str) -> dict[str, Any]:
