@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from orchestrator.app.kernel.context import Answer, Context, RunHooks
 from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
-from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.running import program_variables
 from orchestrator.core.suggestions import joined, sentence
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ or act that helps, the data further JSON keys that belong to the code.
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any, ClassVar
+from orchestrator.hints import Any, ClassVar
 
 EXIT_OK = 0
 EXIT_NEGATIVE = 1

@@ -10,8 +10,8 @@ import os
 import stat
 
 from orchestrator import errors
-from orchestrator.core.hints import BinaryIO
 from orchestrator.core.suggestions import local, reason, sentence
+from orchestrator.hints import BinaryIO
 
 TEXT_LIMIT = 8 * 1024 * 1024
 """Bytes of the largest file that is read, unless the caller has a limit of its own."""

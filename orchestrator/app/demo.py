@@ -17,10 +17,10 @@ from orchestrator.app import setup
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 from orchestrator.store import outsider
 
 SESSION = "demo"

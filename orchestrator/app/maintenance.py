@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.app.workflow import workflows
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import local, quoted, sentence, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any
 from orchestrator.store import migrate
 
 SYSTEM = ("system:router", "system:validator", "system:runner")

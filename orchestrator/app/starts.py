@@ -14,10 +14,10 @@ from datetime import UTC
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import PERSON, VALIDATOR, Group, Session
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

@@ -24,10 +24,10 @@ from collections.abc import Iterable, Iterator
 
 from orchestrator import errors
 from orchestrator.core import front_matter
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model, vocabulary
 from orchestrator.core.workflow.problems import WARNING, Problem
+from orchestrator.hints import Any
 
 PERSON = "user"
 """Who the topmost role reports to: a person, who has no agent file."""

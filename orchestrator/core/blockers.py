@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from orchestrator.core import names
-from orchestrator.core.hints import Literal
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Literal
 
 BlockerClass = Literal["soft", "hard"]
 SOFT: BlockerClass = "soft"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 PARTS = ("approved", "tested", "merged", "unblocked", "reviewed", "confirmed")
 REQUIRED = "tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group"

@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable
 
 from orchestrator.core import sha256
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 
 class Writer(NamedTuple):

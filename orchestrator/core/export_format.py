@@ -18,9 +18,9 @@ from __future__ import annotations
 import hashlib
 
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
+from orchestrator.hints import Any, NoReturn
 
 NAME = "orchestrator export"
 VERSION = 2

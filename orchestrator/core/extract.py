@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from orchestrator import errors
 from orchestrator.core import bare_statuses, fields, large, message_lines, names, status_marks, strictjson
-from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
+from orchestrator.hints import Any, NoReturn
 
 FIELDS = ("status", "group_id", "summary", "details", "metadata", "acknowledge")
 

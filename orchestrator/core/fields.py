@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 Problem = dict[str, str]
 

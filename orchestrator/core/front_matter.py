@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import yaml
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.problems import ERROR, Problem
+from orchestrator.hints import Any
 
 _FIRST_LINE = 2
 """The number of the line behind the first `---`."""

@@ -24,8 +24,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from orchestrator.core import completion, large, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
+from orchestrator.hints import Any
 
 SHOWN_OUTPUT, DENIED_SHOWN = 1_000, 20
 """Characters from the end of a gate's output, and denied tools, that a hand-off shows."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 _PARTS = r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+'
 _CLOSING = {"{": "}", "[": "]"}

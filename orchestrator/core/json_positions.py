@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Collection
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any, NoReturn
 
 SYNTAX, DEPTH, DUPLICATE, NUMBER, TEXT = "syntax", "depth", "duplicate", "number", "text"
 

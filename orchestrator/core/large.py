@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from orchestrator.core import names, sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
+from orchestrator.hints import Any
 
 LIMIT = 1024 * 1024
 """Bytes of a document, and of a message, that the record keeps itself."""

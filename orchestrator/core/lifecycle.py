@@ -11,7 +11,6 @@ from functools import cache
 
 from transitions import Machine
 
-from orchestrator.core.hints import Any
 from orchestrator.core.lifecycle_table import (
     GROUP_MOVES,
     GROUP_STATUSES,
@@ -23,6 +22,7 @@ from orchestrator.core.lifecycle_table import (
     SESSION_STATUSES,
     illegal,
 )
+from orchestrator.hints import Any
 
 
 class _Model:

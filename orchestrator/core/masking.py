@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import sha256
-from orchestrator.core.hints import Any, overload
 from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
+from orchestrator.hints import Any, overload
 
 REDACTED = "[REDACTED]"
 MASK = "[MASKED:"

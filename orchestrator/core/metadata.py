@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from orchestrator import errors
 from orchestrator.core import blockers, fields, large, names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 WHAT = "the return metadata"
 STATUSES = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")

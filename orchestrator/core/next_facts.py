@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orchestrator.core.hints import Any, cast
 from orchestrator.core.next_walk import Waits
 from orchestrator.core.tasks import IN_PROGRESS, Task
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any, cast
 
 
 class Question(NamedTuple):

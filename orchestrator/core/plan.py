@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from orchestrator.core import fields, names, strictjson, task_graph
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import criteria as measures
 from orchestrator.errors import InvalidInput, UsageError
+from orchestrator.hints import Any
 
 KEY, ALIAS = "plan", "task_groups"
 EFFECTS = ("plan", "continue")

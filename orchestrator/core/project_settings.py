@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.core import fields, names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any
 
 FILE = "orchestrator.json"
 COMMANDS, SETUP, COPY = "allowed_commands", "worktree_setup", "worktree_copy"

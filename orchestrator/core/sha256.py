@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.core.hints import TYPE_CHECKING, Any
+from orchestrator.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hashlib import _Hash

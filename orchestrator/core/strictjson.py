@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from orchestrator.core import exactjson, names
-from orchestrator.core.hints import Any, NoReturn
+from orchestrator.hints import Any, NoReturn
 
 SIZE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 100

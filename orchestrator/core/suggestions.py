@@ -23,7 +23,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 CALLER, PERSON, AUTHOR, ELSEWHERE = "caller", "person", "author", "elsewhere"
 """Who acts on a suggestion: whoever is told it; a person, who proves to be one; who writes the file it names; who has

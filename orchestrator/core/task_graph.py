@@ -12,7 +12,7 @@ from __future__ import annotations
 import graphlib
 from collections.abc import Callable, Mapping, Sequence
 
-from orchestrator.core.hints import Protocol
+from orchestrator.hints import Protocol
 
 Node = tuple[str, str]
 """What is waited for, and whose: a task's or a group's start or end."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED = "backlog", "todo", "in_progress", "blocked", "done", "cancelled"
 STATUSES = (BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED)

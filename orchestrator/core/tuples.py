@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 
-from orchestrator.core.hints import TYPE_CHECKING, Any
+from orchestrator.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple

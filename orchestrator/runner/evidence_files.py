@@ -17,10 +17,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.running import codes, evidence, evidence_index
 from orchestrator.core.running.evidence import Index, Inspection, Item, Problem, Record
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.runner import durable, snapshot
 
 OWN_FOLDER = names.OWN_FOLDER

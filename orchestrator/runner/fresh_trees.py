@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from orchestrator import worktrees
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import EnvironmentProblem
+from orchestrator.hints import Any
 from orchestrator.runner import durable
 
 SLOT, PORT = "ORCHESTRATOR_SLOT", "ORCHESTRATOR_PORT"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Mapping
 
-from orchestrator.core.hints import TYPE_CHECKING, Protocol
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from orchestrator.runner import process

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator.core import masking, masking_stream
-from orchestrator.core.hints import Any
 from orchestrator.core.running import facts, prompts, terminal
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 OUTPUT_KEPT = 256 * 1024
 """Characters of the end of both streams together that are kept in memory, and of stderr."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.runner import durable, evidence_files
 
 JSON, PAGE = "report.json", "report.md"

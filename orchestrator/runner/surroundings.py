@@ -13,8 +13,8 @@ import tempfile
 import warnings
 from collections.abc import Collection, Iterator
 
-from orchestrator.core.hints import IO
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import IO
 from orchestrator.runner import brands, orphans, processes
 
 MOST = 256

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.running import task_log
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.errors import InvalidInput, Refused
+from orchestrator.hints import Any
 from orchestrator.runner import durable, evidence_files
 
 INDEX = "index.json"

@@ -14,10 +14,10 @@ import time
 from collections.abc import Iterator
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import sqlite
 
 READING = ("SELECT", "WITH", "VALUES", "EXPLAIN", "PRAGMA")

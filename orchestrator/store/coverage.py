@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Callable
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import rows, step
 from orchestrator.store.constants import STORE_CHAIN
 

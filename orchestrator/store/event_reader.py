@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 _LAST = "SELECT coalesce(max(rowid), 0) FROM audit_events"
 _AFTER = """SELECT rowid, session_id, seq, kind, actor, at FROM audit_events

@@ -9,7 +9,7 @@ import functools
 import sqlite3
 
 from orchestrator.core import sha256
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store import declared, sqlite
 from orchestrator.store.records import AGENT_COLUMNS, Outsider, Recorded
 

@@ -14,9 +14,9 @@ import sqlite3
 from collections.abc import Callable, Iterator
 
 from orchestrator.core import lifecycle_table, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import rules
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import path_history, planned, redirects, settings_rules, versions
 from orchestrator.store.constants import STORE_CHAIN
 

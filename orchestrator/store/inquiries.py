@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store import queries
 
 OPEN, RESOLVED = "open", "resolved"

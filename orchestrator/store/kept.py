@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import coverage, evidence, findings
 from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found

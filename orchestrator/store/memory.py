@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from functools import cache
 
-from orchestrator.core.hints import Any, TypeVar
+from orchestrator.hints import Any, TypeVar
 from orchestrator.store import sqlite
 
 _Connection = TypeVar("_Connection", bound=sqlite.Connection)

@@ -21,9 +21,9 @@ from alembic.util import CommandError
 from sqlalchemy.pool import StaticPool
 
 from orchestrator import errors, resources
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import backup, constants, declared, problems, sqlite
 from orchestrator.store.step import Step
 

@@ -16,8 +16,8 @@ import operator
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import guards_path
 
 _COMPLETIONS = """SELECT c.seq, c.entity_id, c.changed_by FROM status_changes c

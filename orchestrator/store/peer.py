@@ -17,11 +17,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from orchestrator.core.hints import Any
 from orchestrator.core.names import shown
 from orchestrator.core.suggestions import joined, local, quoted, reason, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any
 from orchestrator.store import constants, sqlite
 
 FILE_LIMIT = 512 * 1024 * 1024

@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 
 from orchestrator.core import plan, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any
 
 _MANAGER = "project_manager"
 # What something was created as: the beginning of its first recorded change, else what it is.

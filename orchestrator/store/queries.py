@@ -6,7 +6,7 @@ the same order. Filters compare whole values; an absent one is null and filters 
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Reader
 

@@ -7,10 +7,10 @@ import operator
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store.rows import COLUMNS
 
 

@@ -14,8 +14,8 @@ import sqlite3
 from collections.abc import Iterator
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sqlite3
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts, rules
 from orchestrator.core.workflow import model
+from orchestrator.hints import Any
 
 _BUILDERS = ", ".join(f"'{role}'" for role in facts.BUILDERS)
 _COUNTED = ", ".join(f"'{effect}'" for effect in rules.COUNTERS)

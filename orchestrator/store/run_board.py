@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store.run_reader import Run
 
 FIRST_PROMPT = 500

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 Row = dict[str, Any]
 

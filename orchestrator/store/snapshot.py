@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Measured, Merge, RuleChange, Snapshot
+from orchestrator.hints import Any, TypeVar
 from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying, versions
 from orchestrator.store.constants import STORE_CHAIN
 

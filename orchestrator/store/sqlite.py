@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 from orchestrator import errors, files
 from orchestrator.core import names
-from orchestrator.core.hints import TYPE_CHECKING, Protocol, TypeVar
 from orchestrator.core.suggestions import local, sentence
+from orchestrator.hints import TYPE_CHECKING, Protocol, TypeVar
 from orchestrator.store import constants, problems
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 from orchestrator import errors
 from orchestrator.core import clock_jumps, exactjson, sha256
-from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION

@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Collection, Iterator
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.hints import Any
 from orchestrator.store import findings, guards_tables, maintenance, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 
-from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any, TypeVar
 
 _T = TypeVar("_T")
 

@@ -18,9 +18,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
 from orchestrator import progress
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import joined, local, sentence
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import coverage, findings, gaps, sqlite, step, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Expression, Span

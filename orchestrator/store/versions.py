@@ -9,10 +9,10 @@ import sqlite3
 from collections.abc import Iterator
 
 from orchestrator.core import sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import diff, model
+from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
 
 _CONTENT = "SELECT hash, content FROM workflow_versions WHERE id = ?"

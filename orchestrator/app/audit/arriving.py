@@ -18,11 +18,11 @@ from orchestrator.app.audit.attaching import Tally
 from orchestrator.app.kernel import attached
 from orchestrator.core import names
 from orchestrator.core.export_format import FILE_LIMIT, FILES_LIMIT, PART, PART_SIZE, Line, wrong
-from orchestrator.core.hints import Any
 from orchestrator.core.running import evidence as running_evidence
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.runner import durable, evidence_kept, snapshot
 from orchestrator.runner.evidence_files import INDEX
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store import queries, turn_reader
 
 MOST = 12

@@ -18,10 +18,10 @@ from orchestrator.app.kernel.attached import Evidence
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import masking, masking_stream
 from orchestrator.core.export_format import FILE, FILE_LIMIT, FILES_LIMIT, PART, PART_SIZE, Writer
-from orchestrator.core.hints import IO
 from orchestrator.core.running import evidence as running_evidence
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
+from orchestrator.hints import IO
 from orchestrator.runner import durable, evidence_kept
 from orchestrator.runner.evidence_files import INDEX
 from orchestrator.store import evidence

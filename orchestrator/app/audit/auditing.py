@@ -8,10 +8,10 @@ from orchestrator.app.engine import decision_views
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson, ways
-from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import queries
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.queries import Row

@@ -6,9 +6,9 @@ from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import moments
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
-from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.core.suggestions import again
 from orchestrator.errors import UsageError
+from orchestrator.hints import TYPE_CHECKING
 from orchestrator.store import inquiries
 from orchestrator.store.queries import Row
 

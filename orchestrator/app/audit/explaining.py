@@ -10,10 +10,10 @@ from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import completion, names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import queries, task_reader
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader

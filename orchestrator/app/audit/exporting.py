@@ -20,10 +20,10 @@ from orchestrator.app.audit.attaching import Tally
 from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, masking
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import again, local, reason, sentence
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import moment, records, snapshot
 from orchestrator.store.constants import SCHEMA_VERSION
 

@@ -6,8 +6,8 @@ from orchestrator.app.audit import auditing
 from orchestrator.app.audit.auditing import Filter
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
+from orchestrator.hints import TYPE_CHECKING
 from orchestrator.store import gaps as record
 from orchestrator.store import moment
 from orchestrator.store.queries import Row

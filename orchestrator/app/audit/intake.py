@@ -17,10 +17,10 @@ from orchestrator.app.audit.arriving import Arriving
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, names, strictjson
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
-from orchestrator.core.hints import IO, Any
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import local, reason, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
+from orchestrator.hints import IO, Any
 from orchestrator.store import fold, migrate, records, snapshot, step, taking, verifying
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
 from orchestrator.store.coverage import Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import masking
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store import event_reader
 
 PAGE = 200

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from orchestrator.app.audit import retelling
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import UsageError
+from orchestrator.hints import Any
 from orchestrator.store import fold, moment, records
 
 AS_OF = "as_of"

@@ -15,12 +15,12 @@ from orchestrator.app.kernel import actors, human, operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.kernel.requests import Request
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Fired, Target
 from orchestrator.core.suggestions import again, local, sentence, suggest
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
+from orchestrator.hints import Any
 from orchestrator.store import peer
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.peer import Peer

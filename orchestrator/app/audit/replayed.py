@@ -8,9 +8,9 @@ from orchestrator.app.audit import retelling
 from orchestrator.app.audit.retelling import Outcome
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
+from orchestrator.hints import Any
 from orchestrator.store import comparing, moment, records, snapshot, step, verifying
 from orchestrator.store.comparing import Difference
 from orchestrator.store.constants import STORE_CHAIN

@@ -20,10 +20,10 @@ from orchestrator.app.kernel.context import (
     perform,
 )
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
+from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
 
 REFUSAL = "refusal"

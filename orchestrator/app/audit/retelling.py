@@ -12,10 +12,10 @@ from orchestrator import progress
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import facts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.hints import Any
 from orchestrator.store import fold, records
 from orchestrator.store.records import Entry, Outsider, Recorded
 from orchestrator.store.step import open_step

@@ -41,10 +41,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from orchestrator.app.kernel import moments, paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.routing.rules import COUNTERS
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import inquiries, moment, queries
 
 

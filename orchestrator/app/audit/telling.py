@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from orchestrator.app.engine import decision_views
 from orchestrator.core import handoff, ways
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import VALIDATOR, WITHHELD
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader

@@ -15,10 +15,10 @@ from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import (
     beside,
     coverage,

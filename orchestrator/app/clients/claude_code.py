@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from orchestrator.app.clients.events import Event, Reply, bounded
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 TASKS = ("TaskCreated", "TaskCompleted")
 """Events about the client's own list of tasks, which only an exit code denies."""

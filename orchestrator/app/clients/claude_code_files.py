@@ -12,8 +12,8 @@ import sys
 
 from orchestrator import files, resources
 from orchestrator.core import agents, names, sha256
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 FOLDER = ".claude"
 LOCAL, SHARED = f"{FOLDER}/settings.local.json", f"{FOLDER}/settings.json"

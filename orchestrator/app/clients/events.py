@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 LIMIT = 9000
 """Characters of a reason or context; clients cut off what is longer."""

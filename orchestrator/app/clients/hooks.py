@@ -13,7 +13,7 @@ from orchestrator.app.clients.events import NOTHING, Event, Reply
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import sha256
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 from orchestrator.store import queries
 
 Open = Callable[[bool], Context]

@@ -14,8 +14,8 @@ from pathlib import Path
 from orchestrator.app.clients import claude_code_files
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import local, sentence, suggest
+from orchestrator.hints import Any
 from orchestrator.runner import commands
 
 CLIENT = "claude"

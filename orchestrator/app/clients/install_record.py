@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.names import OWN_FOLDER
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.runner import durable
 
 FILE = "installed.json"

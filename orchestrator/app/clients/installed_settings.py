@@ -14,9 +14,9 @@ import json
 from orchestrator.app.clients import claude_code_files
 from orchestrator.app.clients.install_record import Problem, difference
 from orchestrator.core import json_edit, sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.running import config
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 HOOKS, ALLOW = "hooks", ("permissions", "allow")
 _BOM = "\ufeff"

@@ -20,9 +20,9 @@ from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_due, is_under_way
 from orchestrator.app.verdict import gates
 from orchestrator.core import handoff, names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError, Refused
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

@@ -12,7 +12,7 @@ import re
 import stat
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any, BinaryIO
+from orchestrator.hints import Any, BinaryIO
 
 MOST = 16 * 1024 * 1024
 """Bytes of a transcript that are read; of a longer one no usage is told, since a part would look like the whole."""

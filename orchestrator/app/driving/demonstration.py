@@ -15,9 +15,9 @@ from orchestrator.app import setup
 from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EnvironmentProblem
+from orchestrator.hints import Any
 from orchestrator.runner import repository
 from orchestrator.store import constants
 

@@ -26,11 +26,11 @@ from orchestrator.app.reports import limits
 from orchestrator.app.session import sessions, status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import names, refs
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, EnvironmentProblem, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.runner import driver_locks, owners
 from orchestrator.store import constants, high_water, sqlite, turn_reader
 

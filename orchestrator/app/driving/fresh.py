@@ -12,9 +12,9 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import tree_evidence
 from orchestrator.app.session import pending_commands
 from orchestrator.core import project_settings
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import joined, local, quoted, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
+from orchestrator.hints import Any
 from orchestrator.runner import commands, fresh_trees
 from orchestrator.store.queries import Row
 

@@ -20,11 +20,11 @@ from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import gates
 from orchestrator.core import agent_programs, extract, handoff, project_settings
-from orchestrator.core.hints import Any
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
+from orchestrator.hints import Any
 from orchestrator.runner import process
 from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row

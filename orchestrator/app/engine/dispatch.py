@@ -9,7 +9,6 @@ from orchestrator.app.engine import overview, state_changes
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import exactjson, handoff, sha256
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -26,6 +25,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store.reader import OPEN_TASKS
 from orchestrator.store.step import Value
 

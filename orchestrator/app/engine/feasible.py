@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from orchestrator.app.kernel.context import Context
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import feasibility
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.workflow.model import Workflow
+from orchestrator.hints import Any
 
 _OPEN = ("pending", "in_progress")
 

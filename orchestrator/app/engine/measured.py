@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import PROVEN_SINCE
+from orchestrator.hints import Any
 
 GATES, MERGE = "gates", "merge"
 """The parts of what was measured that become evidence, of the kinds `gate` and `merge`."""

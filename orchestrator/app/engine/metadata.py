@@ -6,9 +6,9 @@ import os
 
 from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import large, names
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any
 from orchestrator.store import constants
 
 MISSING = "missing_file"

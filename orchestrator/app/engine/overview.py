@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import completion, handoff
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import MANAGER, Path
 from orchestrator.core.suggestions import suggest
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader

@@ -10,7 +10,6 @@ from orchestrator.app.engine import dispatch, group_changes, overview, scheduler
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import completion, exactjson, names, sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -28,6 +27,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store.reader import AWAITING_MANAGER, IDLE
 
 RESOLUTIONS = {"approve": "accepted", "guide": "guidance", "resume": "resumed"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from orchestrator.app.engine import dispatch, overview, state_changes
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -20,6 +19,7 @@ from orchestrator.core.routing.facts import (
     Session,
     Target,
 )
+from orchestrator.hints import Any
 from orchestrator.store import reader
 
 

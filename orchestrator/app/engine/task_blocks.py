@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import blockers, questions, tasks
-from orchestrator.core.hints import Any
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tasks import Task
+from orchestrator.hints import Any
 from orchestrator.store import task_reader
 from orchestrator.store.step import Value
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from orchestrator.app.kernel import agent_checks, human
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import names
-from orchestrator.core.hints import TypeVar
 from orchestrator.core.suggestions import Argument, again, sentence, suggestions
 from orchestrator.errors import Refused
+from orchestrator.hints import TypeVar
 from orchestrator.store.reader import Agent
 
 T = TypeVar("T")

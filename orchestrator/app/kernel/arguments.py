@@ -11,9 +11,9 @@ from orchestrator.app.kernel import operations, requests
 from orchestrator.app.kernel.context import Call, Context, Work, no_session_open, perform
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.core import large, names
-from orchestrator.core.hints import Any, NoReturn
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any, NoReturn
 from orchestrator.store.constants import STORE_CHAIN
 
 OBJECT_LIMIT = 1024 * 1024

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator.core import refs
-from orchestrator.core.hints import Any
 from orchestrator.core.large import Moved
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.runner import durable, evidence_kept
 from orchestrator.store import constants, evidence
 from orchestrator.store.evidence import Fault, File, Inventory

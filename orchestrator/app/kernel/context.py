@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import masking, names, sha256, strictjson
-from orchestrator.core.hints import TYPE_CHECKING, Any, Protocol
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.suggestions import options, recorded, rewritten, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
+from orchestrator.hints import TYPE_CHECKING, Any, Protocol
 from orchestrator.store import constants
 from orchestrator.store import step as steps
 from orchestrator.store.reader import Opening, Reader

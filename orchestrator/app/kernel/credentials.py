@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 
-from orchestrator.core.hints import TYPE_CHECKING, Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store.constants import STORE_CHAIN
 
 if TYPE_CHECKING:

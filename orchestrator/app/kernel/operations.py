@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from orchestrator.app.kernel.context import Action, Answer, Circumstances, Context, Work, call_of, perform
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.large import Moved
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.hints import Any
 
 FEATURES: dict[str, str] = {
     "install": "clients",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orchestrator.app.kernel.requests import REASONS, REQUIRED, Parameter
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 Schema = dict[str, Any]
 _TYPES = {str: "string", int: "integer", bool: "boolean", dict: "object", list: "array"}

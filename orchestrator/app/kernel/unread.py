@@ -7,8 +7,8 @@ import contextlib
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Call, Context, Work, parted, perform
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 
 
 def record(context: Context, words: str, given: dict[str, Any], problem: OrchestratorError) -> None:

@@ -13,12 +13,12 @@ from orchestrator.app.kernel.context import Answer, Circumstances, Context, Vers
 from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.reports import withheld_reports
 from orchestrator.core import names, questions, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Agent

@@ -15,9 +15,9 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.app.people import verification
 from orchestrator.app.people.requests import EnrolProof, MakeSignInLink, RemoveProof, ResetProofs
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent

@@ -14,8 +14,8 @@ from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.human import PASSPHRASE, SSH_KEY, TERMINAL, Credential
 from orchestrator.app.kernel.requests import Request
 from orchestrator.core import agent_programs
-from orchestrator.core.hints import Any, Protocol
 from orchestrator.errors import Refused
+from orchestrator.hints import Any, Protocol
 
 NAMESPACE = "orchestrator-person"
 """The namespace of signatures, so that one that was made for another purpose proves nothing here."""

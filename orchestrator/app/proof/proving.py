@@ -33,8 +33,8 @@ from orchestrator.app.proof.proving_search import Finding, Search
 from orchestrator.app.proof.proving_state import Fault
 from orchestrator.app.proof.proving_world import Move, Op, World
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 DEFAULT_SECONDS = 1800
 DEFAULT_STATES = 200_000

@@ -26,9 +26,9 @@ from collections.abc import Iterable
 from orchestrator.app.engine import overview
 from orchestrator.app.proof.proving_state import Fault, Key, Marks, Place, State
 from orchestrator.app.proof.proving_world import ANSWER, Move
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON, Session
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import queries, reader
 
 WAITS, PATH = slice(5, 10), 10

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from orchestrator.app.proof.proving_state import Marks, State
 from orchestrator.app.proof.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
 from orchestrator.core import questions
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import admission, rules
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.core.workflow.model import Transition, Workflow
+from orchestrator.hints import Any
 
 SMALL, LEAN, PLAIN, WIDE = "small", "lean", "plain", "wide"
 MOST_BLOCKERS = {SMALL: 1, LEAN: 1, PLAIN: 1, WIDE: 2}

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.app.proof.proving_world import SESSION, World
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, PERSON, TECH_LEAD, VALIDATOR, Session
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 Key = tuple[Any, ...]
 

@@ -16,11 +16,11 @@ from orchestrator.app import setup
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import Call, Circumstances, Context, Version, Work
 from orchestrator.app.workflow.requests import LoadWorkflow
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules
 from orchestrator.errors import InvalidInput, Refused
+from orchestrator.hints import Any
 from orchestrator.store import memory, reader
 from orchestrator.store import step as steps
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, questions, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader

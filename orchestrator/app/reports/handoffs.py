@@ -8,10 +8,10 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import large, sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

@@ -13,10 +13,10 @@ from orchestrator.app.reports import handoffs, redispatching
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.verdict import gates
 from orchestrator.core import extract, fields, names
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
+from orchestrator.hints import Any
 from orchestrator.store.queries import Row
 
 REPLACED = 2

@@ -13,11 +13,11 @@ from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session import groups, pending_commands
 from orchestrator.app.verdict import criteria, scope
 from orchestrator.core import fields, names, plan, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.plan import Criterion, Group, Plan
 from orchestrator.core.routing.facts import MANAGER, Case
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import OrchestratorError, Refused
+from orchestrator.hints import Any
 from orchestrator.store import queries
 
 NOTHING_PLANNED = "nothing_planned"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.core import fields
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import Case
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any
 
 KEY = "tasks_done"
 SINCE = 4

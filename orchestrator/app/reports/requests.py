@@ -20,7 +20,7 @@ from orchestrator.app.kernel.requests import (
     hidden,
     option,
 )
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 _GROUP = GROUP._replace(places=(Place("group", "The group (default: the session itself)."),))
 

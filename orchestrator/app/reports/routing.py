@@ -9,7 +9,6 @@ from orchestrator.app.kernel.context import Answer, Circumstances, Context, Vers
 from orchestrator.app.reports import reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import large, masking, names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -28,6 +27,7 @@ from orchestrator.core.routing.facts import (
 from orchestrator.core.suggestions import again, options, recorded, sentence, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
+from orchestrator.hints import Any
 from orchestrator.store import constants
 from orchestrator.store.reader import Opening
 

@@ -15,9 +15,9 @@ from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.reports import reported_plan, reported_tasks
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
+from orchestrator.hints import Any
 from orchestrator.store import queries
 
 REPORT = "report"

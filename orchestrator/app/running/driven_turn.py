@@ -25,11 +25,11 @@ from orchestrator.app.running import (
     turn_runs,
 )
 from orchestrator.core import masking, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.running import config, locks, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 from orchestrator.runner import (
     durable,
     evidence_files,

@@ -13,12 +13,12 @@ from orchestrator.app.running import current_task_file, execution_types, finish_
 from orchestrator.app.running.execution_types import Done, Job, Seen
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.running import judgement, limits, phases, states
 from orchestrator.core.running.evidence import Item
 from orchestrator.core.running.facts import DIFF, Facts
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
 from orchestrator.store.evidence import CHECKSUM

@@ -38,7 +38,6 @@ from orchestrator.app.running.retention import DAY_S
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, task_types
-from orchestrator.core.hints import Any
 from orchestrator.core.running import codes, judgement, limits, mediation, mentions, phases, states, tests_exist
 from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings
@@ -46,6 +45,7 @@ from orchestrator.core.running.facts import Facts
 from orchestrator.core.running.file_names import Tree
 from orchestrator.core.running.mentions import Mention
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.hints import Any
 from orchestrator.runner import (
     checks,
     durable,

@@ -12,12 +12,12 @@ from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import blockers, questions
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, judgement, states
 from orchestrator.core.running import facts as seen
 from orchestrator.core.running.facts import Facts, File, Verdict
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store.run_reader import Run
 from orchestrator.store.step import Value
 

@@ -6,10 +6,10 @@ import datetime
 import os
 
 from orchestrator.core import masking
-from orchestrator.core.hints import TYPE_CHECKING
 from orchestrator.core.running import advice, states
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import TYPE_CHECKING
 from orchestrator.runner import owners
 from orchestrator.store import run_reader, turn_reader
 from orchestrator.store.run_reader import Run

@@ -15,11 +15,11 @@ from orchestrator.app.running.run_queue import requeue
 from orchestrator.app.task import task_status
 from orchestrator.core import questions
 from orchestrator.core import tasks as task_words
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, continuation, states
 from orchestrator.core.running.continuation import Approval
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import run_reader
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Agent

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
-from orchestrator.core.hints import Any
 from orchestrator.core.running import advice, states
 from orchestrator.core.suggestions import HIDDEN, joined, local, parts_of
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import run_board, run_reader
 from orchestrator.store.run_board import FIRST_PROMPT
 from orchestrator.store.run_reader import Run

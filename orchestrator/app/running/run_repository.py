@@ -11,12 +11,12 @@ from orchestrator.app.kernel.context import Context, Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, strictjson
 from orchestrator.core import tasks as task_words
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states, task_log
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import evidence, run_reader, task_reader
 from orchestrator.store.reader import Agent
 from orchestrator.store.run_reader import Run

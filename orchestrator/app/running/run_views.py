@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import orphaned_runs, requested_files, run_repository
 from orchestrator.core import masking, questions, strictjson, task_types
-from orchestrator.core.hints import Any
 from orchestrator.core.running import advice, facts, states, summary, visibility
+from orchestrator.hints import Any
 from orchestrator.runner import snapshot
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run

@@ -17,11 +17,11 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import requested_files, run_repository
 from orchestrator.app.running.run_queue import end
 from orchestrator.core import task_types
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, codes, locks, states
 from orchestrator.core.running.locks import Lock, Pool, Table
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.runner import owners
 from orchestrator.store import run_reader, turn_reader
 from orchestrator.store.run_reader import Run

@@ -12,8 +12,8 @@ from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import large, masking, sha256
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
+from orchestrator.hints import Any
 from orchestrator.store.queries import Row
 
 SETUP, LEFT = "setup", "left"

@@ -15,12 +15,12 @@ from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository, start_run
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, locks, states, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.runner import owners
 from orchestrator.store import turn_reader
 from orchestrator.store.step import Value

@@ -20,13 +20,13 @@ from orchestrator.app.running.run_queue import StopRun
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.worker import CHANNEL, PAGE, Loop, Tell
 from orchestrator.core import masking, names, questions, sha256, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import recorded
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.ways import SERVER_TOKEN
 from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.core import completion
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.reader import Reader
 

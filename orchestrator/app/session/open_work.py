@@ -12,9 +12,9 @@ from orchestrator.app.engine import decision_views as decided
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import handoff
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.suggestions import suggest
+from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

@@ -16,7 +16,6 @@ from orchestrator.app.session.requests import (
     UpgradeWorkflow,
 )
 from orchestrator.core import lifecycle_table, names
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
     DEVELOPER,
@@ -32,6 +31,7 @@ from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store.reader import Agent
 
 

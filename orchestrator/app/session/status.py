@@ -10,10 +10,10 @@ from orchestrator.app.engine import overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful, open_work
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import file_safety, queries
 from orchestrator.store.queries import Row
 

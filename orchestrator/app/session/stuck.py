@@ -6,9 +6,9 @@ from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
 from orchestrator.core import handoff, task_graph
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
+from orchestrator.hints import Any
 from orchestrator.store.queries import Row
 
 CYCLE = "dependency_cycle"

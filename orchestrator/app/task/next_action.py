@@ -14,13 +14,13 @@ from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
 from orchestrator.core import names, permissions, tasks
 from orchestrator.core import next_action as rules
-from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.next_facts import Barrier, Facts, Item, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.routing.facts import ROUTER, Session
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any, TypeVar
 from orchestrator.store import next_reader, task_reader
 from orchestrator.store.reader import Agent
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Call, Context, Work, perform
 from orchestrator.core import masking, strictjson, tasks
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import next_reader
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -6,12 +6,12 @@ from orchestrator.app.engine import task_blocks
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import blockers, lifecycle_table, names, permissions, tasks
-from orchestrator.core.hints import Any
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent
 

@@ -13,11 +13,11 @@ from orchestrator.app.session.pending_commands import PENDING
 from orchestrator.app.verdict import scope
 from orchestrator.app.verdict.requests import AddCriterion, ApproveCriterion, RemoveCriterion, SetCriterion
 from orchestrator.core import names, plan, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.validation import criteria as rules
 from orchestrator.errors import Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import evidence as proofs
 from orchestrator.store import queries
 from orchestrator.store.queries import Row

@@ -23,7 +23,7 @@ from orchestrator.app.kernel.requests import (
     flag,
     option,
 )
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 AGENT = "system:validator"
 """Who gives verdicts."""

@@ -22,12 +22,12 @@ from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.verdict.requests import Validate
 from orchestrator.core import refs
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Merge, Ran, Snapshot
 from orchestrator.errors import EXIT_NEGATIVE, UsageError
+from orchestrator.hints import Any
 from orchestrator.runner import fresh_trees
 from orchestrator.store import snapshot
 from orchestrator.store.reader import Agent

@@ -11,7 +11,6 @@ from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.verdict import requests
 from orchestrator.app.verdict.requests import Validate
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -28,6 +27,7 @@ from orchestrator.core.routing.facts import (
 from orchestrator.core.suggestions import recorded, suggest
 from orchestrator.core.workflow.model import Transition
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused
+from orchestrator.hints import Any
 from orchestrator.store import evidence, queries
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Work
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import diff
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 from orchestrator.store import versions
 from orchestrator.store.reader import Agent
 

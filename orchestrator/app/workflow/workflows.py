@@ -10,11 +10,11 @@ from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.workflow import rule_changes
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import InvalidInput, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.store import versions as loaded
 from orchestrator.store.reader import Agent
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.core.hints import Any
 from orchestrator.core.imported import logs
 from orchestrator.core.imported.logs import Line
 from orchestrator.core.imported.texts import excerpt
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 
 class Found(NamedTuple):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 EXCERPT = 160
 """Characters of a peer's text that a finding quotes."""

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.imported import findings, logs, texts
 from orchestrator.core.imported.findings import Found
 from orchestrator.core.imported.logs import Line
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 Row = dict[str, Any]
 TABLES = ("sessions", "task_groups", "success_criteria", "orchestration_logs")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from orchestrator.core import large, names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
@@ -17,6 +16,7 @@ from orchestrator.core.routing.facts import (
 )
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow.model import Workflow
+from orchestrator.hints import Any
 
 _MARKED = 'Give --details \'{"external": true, "external_dependency": "what is missing, and whose it is"}\''
 SENIOR_COMPLEXITY = 7

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import admission, blocking, rules
 from orchestrator.core.routing.facts import (
     PERSON,
@@ -23,6 +22,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.workflow.model import Transition, Workflow
+from orchestrator.hints import Any
 
 REVIEWED = ("submit_test", "submit_review")
 """Effects after which a security-sensitive group owes a review by the tech lead."""

@@ -5,9 +5,9 @@ Deciding reads nothing else. The same facts, workflow version and rules version 
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
+from orchestrator.hints import Any
 
 RULES_VERSION = 5
 PROVEN_SINCE = 5

@@ -5,11 +5,11 @@ A board is what a session's groups look like once the step's own consequences ar
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, TECH_LEAD, Group, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Workflow
+from orchestrator.hints import Any
 
 SLOTS_BUSY = "all_slots_busy"
 DEPENDENCIES = "waiting_on_dependencies"

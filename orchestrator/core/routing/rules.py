@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from orchestrator.core.hints import Any
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
     DEVELOPER,
@@ -24,6 +23,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 COUNTERS = {"test_fail": "qa_attempts", "reject": "tl_review_attempts", "merge_fail": "merge_attempts"}
 """Which counter of the group an effect raises."""

@@ -12,9 +12,9 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.running.tests_exist import DEFAULT, Argv, Detection, own_tests
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 READ = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", *MAKEFILES)

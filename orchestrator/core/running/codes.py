@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.running.advice import APPROVE
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 
 
 class Code(NamedTuple):

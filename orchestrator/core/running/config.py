@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orchestrator.core import names, project_settings, strictjson
-from orchestrator.core.hints import Any, TypeVar
 from orchestrator.core.running import locks, tests_exist
 from orchestrator.core.running.tests_exist import Detection
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
+from orchestrator.hints import Any, TypeVar
 
 OWN_FILE, SHARED_FILE = "orchestrator.json", ".claude/settings.json"
 """The files that hold settings, relative to the project; the first wins."""

@@ -12,8 +12,8 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 ALGORITHM = "sha256:"
 

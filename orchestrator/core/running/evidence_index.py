@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Mapping
 
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.running.evidence import Index, Item, Problem, Record, document, is_relative, unreadable
+from orchestrator.hints import Any
 
 FORMAT = "orchestrator-evidence"
 VERSION = 1

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orchestrator.core import lifecycle
-from orchestrator.core.hints import Any
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
+from orchestrator.hints import Any
 
 MAX_RETRIES = 3
 CHECKS = ("lint", "tests", "types", "build")

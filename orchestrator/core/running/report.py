@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from orchestrator.core.hints import Any
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 REDACTED = "[REDACTED]"
 _SECRET_NAME = re.compile(

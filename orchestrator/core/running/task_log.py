@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from orchestrator.core.hints import Any
 from orchestrator.core.running.evidence import is_relative
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 STATUSES = ("complete", "incomplete", "error", "cancelled")
 METHODS = ("diff", "executor_claim")

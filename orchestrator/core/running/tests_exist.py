@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.core import names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.running import codes
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 SOURCE_EXTENSIONS = tuple(
     ".py .pyi .pyx .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .go .rs .java .kt .kts .scala .groovy .c .h .cc "

@@ -6,8 +6,8 @@ the same verdict.
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 
 class Group(NamedTuple):

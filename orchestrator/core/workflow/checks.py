@@ -7,11 +7,11 @@ Source: seed 004, Proposed Solution 1.
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import checks_file, checks_graph, checks_names, lenient, loader, model, problems
 from orchestrator.core.workflow.loader import Loaded
 from orchestrator.core.workflow.problems import Finding, Problem
+from orchestrator.hints import Any
 
 
 class Report(NamedTuple):

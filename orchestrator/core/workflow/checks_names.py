@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orchestrator.core.hints import Any
 from orchestrator.core.workflow import schema, vocabulary
 from orchestrator.core.workflow.checks_file import nearest
 from orchestrator.core.workflow.model import Transition, Workflow
 from orchestrator.core.workflow.problems import Finding, Path
 from orchestrator.core.workflow.vocabulary import AGENT_ACTIONS, REPORTING_ROLES, RETURN_TO_BLOCKED
+from orchestrator.hints import Any
 
 _STATUS = re.compile(schema.STATUS_PATTERN)
 _ROLE_LIST = ", ".join(REPORTING_ROLES)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules, Workflow
+from orchestrator.hints import Any
 
 ADDED = "added"
 REMOVED = "removed"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import difflib
 
-from orchestrator.core.hints import Any
 from orchestrator.core.workflow import model, vocabulary
+from orchestrator.hints import Any
 
 
 def _text(value: Any) -> bool:

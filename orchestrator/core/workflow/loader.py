@@ -11,10 +11,10 @@ import codecs
 import json
 
 from orchestrator.core import json_positions
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model, problems, vocabulary
 from orchestrator.core.workflow.problems import Finding, Path, Problem
+from orchestrator.hints import Any
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 32

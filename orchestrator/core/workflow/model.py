@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 
 from orchestrator.core import sha256
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
+from orchestrator.hints import Any
 
 DEFAULT_MAX_PARALLEL = 4
 DEFAULT_THRESHOLD = 2

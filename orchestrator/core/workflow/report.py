@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from orchestrator.core.hints import Any
 from orchestrator.core.workflow import problems
 from orchestrator.core.workflow.checks import Report
 from orchestrator.core.workflow.problems import CATALOGUE, ERROR, Problem
+from orchestrator.hints import Any
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -7,7 +7,7 @@ Source: seed 004, Proposed Solution 1 (routing comes from the transitions file, 
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Final
+from orchestrator.hints import Final
 
 PROJECT_MANAGER: Final = "project_manager"
 TECH_LEAD: Final = "tech_lead"

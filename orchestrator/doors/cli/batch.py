@@ -11,10 +11,10 @@ from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
-from orchestrator.core.hints import Any, BinaryIO
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import batch_arguments, calling, catalogue, output
 from orchestrator.doors.cli.options import Command, Given, Result, argument
+from orchestrator.hints import Any, BinaryIO
 
 DOOR = "batch"
 LINE_LIMIT = large.LINE_LIMIT

@@ -6,11 +6,11 @@ import json
 
 from orchestrator.app.kernel import arguments
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import UsageError
+from orchestrator.hints import Any
 
 Arguments = dict[str, Any]
 

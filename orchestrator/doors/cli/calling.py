@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
+from orchestrator.hints import Any
 
 DOOR = "cli"
 SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")

@@ -6,11 +6,11 @@ import os
 
 from orchestrator import bootstrap
 from orchestrator.app import maintenance
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, argument, flag
 from orchestrator.doors.cli.text import layout
+from orchestrator.hints import Any
 
 
 def _path(given: Given) -> str:

@@ -11,13 +11,13 @@ from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import calling, drive_board, options, output
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.doors.cli.repl import flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import EXIT_NEGATIVE
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

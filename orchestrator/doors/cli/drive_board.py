@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 from orchestrator import bootstrap
 from orchestrator.app.audit import at_work
 from orchestrator.app.kernel import operations
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 EVERY_S = 1.0

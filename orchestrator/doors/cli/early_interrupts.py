@@ -14,7 +14,7 @@ import sys
 import time
 from types import FrameType
 
-from orchestrator.core.hints import Literal
+from orchestrator.hints import Literal
 
 _SIGINT = 2
 _INTERRUPTED = 130

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

@@ -12,11 +12,11 @@ from orchestrator import bootstrap
 from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import Command, Given, Result, flag
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.hints import Any
 
 DOOR = "hook"
 SIZE_LIMIT = 64 * 1024 * 1024

@@ -10,11 +10,11 @@ from orchestrator.app.clients import install
 from orchestrator.app.clients.requests import InstallClaudeCode
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Given, Result, of_operation
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EnvironmentProblem, UsageError
+from orchestrator.hints import Any
 
 _READS = ("check", "dry_run", "uninstall")
 """Flags of calls that create no database."""

@@ -13,9 +13,9 @@ import sys
 from orchestrator import errors
 from orchestrator.app.kernel import operations
 from orchestrator.core import names
-from orchestrator.core.hints import Any, NoReturn
 from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, values
 from orchestrator.doors.cli.options import Command, Given, Result
+from orchestrator.hints import Any, NoReturn
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
 """Options that may stand before the command, and how many words each takes."""

@@ -8,10 +8,10 @@ import importlib
 from orchestrator import resources
 from orchestrator.app.kernel import requests
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import Command, Given, Result, option
 from orchestrator.errors import EnvironmentProblem
+from orchestrator.hints import Any
 
 PACKAGES = ("mcp", "mcp_types", "anyio")
 """What the extra brings."""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from orchestrator.app.kernel import requests
 from orchestrator.app.kernel.requests import REQUIRED, Request
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 STDIN = "-"
 """What stands for standard input where a file is named."""

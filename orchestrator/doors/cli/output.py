@@ -14,10 +14,10 @@ import sys
 
 from orchestrator.app.kernel import operations
 from orchestrator.core import masking, names, suggestions
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import ELSEWHERE, Suggestion, suggest
 from orchestrator.doors.cli import screen
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.hints import Any
 
 STDOUT, STDERR = 1, 2
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from orchestrator import progress
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import output
+from orchestrator.hints import Any
 
 CLEAR = "\r\x1b[K"
 FIRST_S, EVERY_S = 1.0, 0.5

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
 from orchestrator.errors import UsageError
+from orchestrator.hints import Any
 
 REPEATABLE = (WORDS, PAIRS)
 HELP = ("--help", "-h")

@@ -9,11 +9,11 @@ import sys
 from orchestrator import bootstrap
 from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, argument, of_operation
 from orchestrator.doors.cli.text import records as text
+from orchestrator.hints import Any
 
 _EXPORT = "audit export"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import DOCUMENT, Given, Result, of_operation, option
 from orchestrator.errors import InvalidInput, UsageError
+from orchestrator.hints import Any
 
 _FROM_DOCUMENT = ("status", "group_id", "summary", "details", "metadata", "acknowledge")
 

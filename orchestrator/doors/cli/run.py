@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable
 
 from orchestrator.core import task_types
-from orchestrator.core.hints import Any
 from orchestrator.core.running import advice, exits
 from orchestrator.core.suggestions import reword, suggest
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
@@ -15,6 +14,7 @@ from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.loop import Worker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.errors import OrchestratorError, UsageError
+from orchestrator.hints import Any
 
 
 def _run(given: Given) -> Result:

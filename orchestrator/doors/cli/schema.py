@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import catalogue
 from orchestrator.doors.cli.options import WORDS, Command, Given, Parameter, Result
 from orchestrator.errors import UsageError
+from orchestrator.hints import Any
 
 
 def _schema(given: Given) -> Result:

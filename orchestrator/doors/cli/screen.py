@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from orchestrator.core.hints import IO, Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import IO, Any
 
 NARROWEST = 20
 """Columns: a terminal that says it has fewer is not believed."""

@@ -9,12 +9,12 @@ from importlib import util
 from orchestrator import resources
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, operations
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, options, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, flag, option
 from orchestrator.doors.cli.repl import flags
 from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
+from orchestrator.hints import Any
 
 PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator import bootstrap
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, flag, option
+from orchestrator.hints import Any
 
 
 def _init(given: Given) -> Result:

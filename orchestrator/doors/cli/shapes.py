@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli.text import layout
+from orchestrator.hints import Any
 
 HIDDEN = ("success", "schema", "db", "warnings", "has_more", "next_since")
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.app.kernel import arguments as checks
 from orchestrator.core import large, names, strictjson
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
+from orchestrator.hints import Any
 
 _PLAIN = (options.WORD, options.FLAG)
 _OFF = ("", "0", "false", "no", "off")

@@ -8,7 +8,6 @@ import sys
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.workflow.requests import DrawWorkflow, LoadWorkflow
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import calling, screen, shapes
 from orchestrator.doors.cli.options import (
     INTEGER,
@@ -22,6 +21,7 @@ from orchestrator.doors.cli.options import (
 )
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
+from orchestrator.hints import Any
 
 _AGENTS = option("agents", "A folder of agent files (default: the shipped ones).", metavar="FOLDER")
 

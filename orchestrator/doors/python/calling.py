@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, copy_in_memory, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import Suggestion, reword
 from orchestrator.errors import OrchestratorError, UsageError
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED, Parameter, Request
-from orchestrator.core.hints import Any
 from orchestrator.doors.python.calling import Answer, Caller
+from orchestrator.hints import Any
 
 
 def name(words: str) -> str:

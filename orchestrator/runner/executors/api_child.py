@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 _SIGN_OF_LIFE_S = 1.0
 _PART = "ANSWER_CUT"

@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Mapping
 
 from orchestrator import errors
-from orchestrator.core.hints import Final
 from orchestrator.core.running import production
+from orchestrator.hints import Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import api, claude_code, codex, command, fakes, scripted
 

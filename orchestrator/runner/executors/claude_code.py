@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from orchestrator.core import task_types
-from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables, providers
+from orchestrator.hints import Final
 from orchestrator.runner import port, process
 from orchestrator.runner.executors import claude_stream, command, failures, logins, reading, service_errors
 

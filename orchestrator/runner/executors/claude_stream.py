@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.core.hints import Any, Final
+from orchestrator.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, own_result, service_errors
 

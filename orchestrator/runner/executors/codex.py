@@ -10,8 +10,8 @@ import os
 from collections.abc import Mapping
 
 from orchestrator.core import task_types
-from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables, providers
+from orchestrator.hints import Final
 from orchestrator.runner import port, process
 from orchestrator.runner.executors import codex_stream, command, failures, logins, reading, service_errors
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator import errors
 from orchestrator.core import names
-from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables
 from orchestrator.core.suggestions import HIDDEN, local, sentence
+from orchestrator.hints import Final
 from orchestrator.runner import port, process
 from orchestrator.runner.executors import claude_stream, failures, own_result, reading, service_errors
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from orchestrator.core import masking
-from orchestrator.core.hints import TYPE_CHECKING, Any, Final
 from orchestrator.core.running import limits, terminal
 from orchestrator.core.suggestions import sentence
+from orchestrator.hints import TYPE_CHECKING, Any, Final
 from orchestrator.runner import port
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 from orchestrator import errors
 from orchestrator.core import names
-from orchestrator.core.hints import Final
 from orchestrator.core.running import production as environment
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, files
 

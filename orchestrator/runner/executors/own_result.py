@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Callable, Mapping
 
 from orchestrator.core import blockers
-from orchestrator.core.hints import Any, Final
+from orchestrator.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 _OPENING = re.compile(r'^\{(?:\s*"|\}\s*\Z)', re.MULTILINE)
 

@@ -29,8 +29,8 @@ from collections.abc import Mapping, Sequence
 from orchestrator import errors
 from orchestrator import files as named_files
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any, Final
 from orchestrator.core.suggestions import joined, local, sentence
+from orchestrator.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, fakes, files, own_result
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from orchestrator.core.hints import Final
 from orchestrator.core.running import program_variables, providers
+from orchestrator.hints import Final
 from orchestrator.runner import port, process
 from orchestrator.runner.executors import failures
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from orchestrator.app.running import begin_session, run_answers, session_status, submission
 from orchestrator.app.running.run_session import RunSession
-from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.core.running.visibility import FULL, SUMMARY
 from orchestrator.doors.cli.repl import parsing, show
 from orchestrator.doors.cli.repl.telling import Answer
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Row = dict[str, Any]
 Command = Callable[[RunSession, str], Answer]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from orchestrator import bootstrap
 from orchestrator.app.running import end_session
 from orchestrator.app.running.run_session import RunSession
-from orchestrator.core.hints import Any
 from orchestrator.core.running import exits, report
 from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.options import Given
@@ -22,6 +21,7 @@ from orchestrator.doors.cli.repl.loop import Worker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 
 TEMP = "temp"
 """The mode of a project that may be deleted after the process."""

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 ENDING = ("SIGTERM", "SIGHUP")
 """Signals that end the loop as soon as what is under way was stopped."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from orchestrator.app.kernel import human
 from orchestrator.app.running import execute_run, session_status, submission
 from orchestrator.app.running.run_session import RunSession
-from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import commands, parsing
@@ -19,6 +18,7 @@ from orchestrator.doors.cli.repl.speaking import Speaker, advice, speaking
 from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError, Refused
+from orchestrator.hints import Any
 
 HELP = "/help"
 LINE = "line"

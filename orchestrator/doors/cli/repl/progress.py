@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from orchestrator.core.hints import IO, Protocol
+from orchestrator.hints import IO, Protocol
 
 CLEAR = "\r\x1b[K"
 FIRST_MS = 1_000

@@ -9,13 +9,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import questions
-from orchestrator.core.hints import Any
 from orchestrator.core.running import states, summary, visibility
 from orchestrator.core.suggestions import split_lines
 from orchestrator.doors.cli.repl import parsing
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError
+from orchestrator.hints import Any
 
 Row = Mapping[str, Any]
 

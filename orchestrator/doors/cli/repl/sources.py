@@ -8,9 +8,9 @@ import io
 import sys
 from collections.abc import Sequence
 
-from orchestrator.core.hints import IO, Any, BinaryIO, Protocol
 from orchestrator.doors.cli.repl import parsing
 from orchestrator.errors import EnvironmentProblem
+from orchestrator.hints import IO, Any, BinaryIO, Protocol
 
 PROMPT = "orchestrator> "
 _READ = parsing.LINE_LIMIT + 2

@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable, Sequence
 
 from orchestrator.app.kernel import operations
-from orchestrator.core.hints import Any
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import split_lines
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import show
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
+from orchestrator.hints import Any
 
 _PASSES = "BUSY"
 _TYPED = ("[NEXT]    ", "[HINT]    ")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.core import handoff
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli.shapes import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

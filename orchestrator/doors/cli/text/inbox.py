@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

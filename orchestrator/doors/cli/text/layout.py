@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from orchestrator.core import visible as spelling
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import screen
+from orchestrator.hints import Any
 
 LONG = 400
 """Characters of one value that are shown where much else is."""

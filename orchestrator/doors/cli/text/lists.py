@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.core import ways
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 NO_SESSION = "No open sessions; --all lists ended ones."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text.layout import INDENT, visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

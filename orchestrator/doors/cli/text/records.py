@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import shapes
+from orchestrator.hints import Any
 
 
 def replay(answer: dict[str, Any]) -> list[str]:

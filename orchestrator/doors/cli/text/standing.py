@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from orchestrator.core import completion
 from orchestrator.core.handoff import CAUSES, NOTES, STALLED
-from orchestrator.core.hints import Any
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import changed as changes
 from orchestrator.doors.cli.text import groups, layout
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

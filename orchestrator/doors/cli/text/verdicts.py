@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from orchestrator.core import names
-from orchestrator.core.hints import Any
 from orchestrator.core.validation import criteria as rules
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
+from orchestrator.hints import Any
 
 Answer = dict[str, Any]
 

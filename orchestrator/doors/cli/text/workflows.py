@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from orchestrator.core.hints import Any
 from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.text import layout
+from orchestrator.hints import Any
 
 
 def versions(answer: dict[str, Any]) -> list[str]:
