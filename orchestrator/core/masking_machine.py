@@ -310,11 +310,14 @@ def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
         marked = marked or next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
     elif marked:
         marked = is_marked(unread)
-    sources = [
-        _Source(hint, view, at)
-        for hint in hints[marked]
-        if (view.lower if hint.lower else view.text).find(hint.literal, at) >= 0
-    ]
+    there: dict[str, bool] = {}
+    sources = []
+    for hint in hints[marked]:
+        literal = hint.literal
+        if literal not in there:
+            there[literal] = (view.lower if hint.lower else view.text).find(literal, at) >= 0
+        if there[literal]:
+            sources.append(_Source(hint, view, at))
     return [source for source in sources if source.match]
 
 

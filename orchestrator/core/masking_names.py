@@ -574,7 +574,8 @@ def _listed(view: View, hint: Match) -> Found:
 
 def _changed(view: View, hint: Match) -> Found:
     """The second value of a plan that changes a secret, behind the first, which is masked."""
-    if not hint.start() or view.floor(hint.start()) != hint.start():
+    first = hint.start() - len('" ')
+    if not first or view.floor(first) != first:
         return None
     if view.open(hint.end()):
         return Pending(hint.end())

@@ -80,6 +80,8 @@ KEY_HINTS = (
 """Keys that must never be stored."""
 
 _LABEL_SIGN = r"[ \t\u3000]{0,4}(?:[:=\uff1a\uff1d]|\u306f)[ \t\u3000]{0,4}[\"'`\u300c]?(?=\S|\Z)"
+_CONTENT = r"(?=[^<\s]|\Z)"
+_LAST_WORD = r"(?=\S{7,200}+[ \t]{0,4}(?:[\r\n]|\Z)|\S{0,200}\Z)"
 _NAME_PART = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)[\w-]{0,20}"
 OPTION_NAMES = (
     r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key|secret-key|access-key|auth-key)"
@@ -118,7 +120,7 @@ HINTS = (
         kinds.GENERIC,
         lower=True,
     ),
-    Hint("<key>", rf"<key>{_NAME_PART}</key>\s{{0,40}}<string>(?=[^<\s]|\Z)", "listed", kinds.GENERIC, lower=True),
+    Hint("key", rf"key(?<=<key)>{_NAME_PART}</key>\s{{0,40}}<string>{_CONTENT}", "listed", kinds.GENERIC, lower=True),
     Hint(
         "variable",
         rf'variable\s{{1,4}}"{_NAME_PART}"\s{{0,4}}\{{[^{{}}]{{0,160}}?default\s{{0,12}}=\s{{0,4}}(?="|\Z)',
@@ -126,10 +128,10 @@ HINTS = (
         kinds.GENERIC,
         lower=True,
     ),
-    Hint('" -> "', r'" -> "', "changed", kinds.GENERIC),
+    Hint("-> ", r'-> "(?<=" -> ")', "changed", kinds.GENERIC),
     Hint(
-        "password is",
-        r"password is(?: generated)?(?: for \S{1,60}(?<=:))?:?[ \t]{1,4}(?=\S|\Z)",
+        "pass",
+        rf"password is(?: generated)?(?: for \S{{1,60}}(?<=:))?:?[ \t]{{1,4}}{_LAST_WORD}",
         "told",
         kinds.GENERIC,
         lower=True,

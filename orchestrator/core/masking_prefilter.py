@@ -24,10 +24,7 @@ it is decoded to.
 
 SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""
-NAMES = (
-    *("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "signature="),
-    *("_auth", "-user"),
-)
+NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=")
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 _ENDLESS_URL = 1_024
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
@@ -115,7 +112,11 @@ def _holds_named(data: str, lower: str) -> bool:
         return True
     if "://" in data and ("@" in data or len(data) > _ENDLESS_URL):
         return True
-    return " -" in data and not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
+    if "=" in data and ("signature=" in lower or ("_" in data and "_auth" in lower)):
+        return True
+    if " -" not in data:
+        return False
+    return "-user" in lower or not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
 
 
 _OPTIONS = frozenset(tables.OPTION_LETTERS)
