@@ -53,6 +53,7 @@ _COMMON_WORDS = frozenset(
         ),
         *("requirements", "description", "unspecified", "deprecated", "expiration", "validation", "verification"),
         *("plaintext", "cleartext", "forgotten", "wildcard", "operator", "punctuation", "whitespace", "identity"),
+        *("erforderlich", "obligatoire", "obligatoria"),
         *("automatic", "automatically", "interactive", "separately", "elsewhere", "lowercase", "uppercase"),
     )
 )
@@ -67,6 +68,9 @@ _REFERENCES = (
     r"\$\{{1,2}[!#]?[ ]?[A-Za-z_][\w.\[\]\"'@*()-]{0,63}?(?::?[?+][^}]{0,99}|:?-)?[ ]?",
     rf"\$(?:[A-Z_][A-Z0-9_]{{0,63}}|[a-z_]{{1,40}}|[a-z]{{1,20}}(?:[A-Z][a-z]{{1,20}}){{1,4}}){_MEMBER}{{0,6}}(?:\([^\n]{{0,99}})?",
     r"\$env:[A-Za-z_]\w{0,63}",
+    r"\$(?:\d{1,2}|[@*#?]|[A-Z][a-z]{2,20}(?:[A-Z][a-z]{1,20}){0,4})",
+    r"%(?:\d|\*|~\d)",
+    r"(?:sk|ghp|gho|ghs|hf|npm|xox[bp]|glpat|AIza|AKIA)[-_]?(?:ant-|proj-|live_|test_)?(?:[.…]{1,64}|[xX*]{3,64})?",
     r"\$\{?\(.{0,200}",
     r"%\{?[A-Za-z_][\w.:-]{0,63}[%}]",
     r"%\([A-Za-z_]\w{0,63}\)[a-z]",
@@ -81,6 +85,7 @@ _REFERENCES = (
     r"\[\[?[ ]?[A-Za-z][A-Za-z_ -]{1,40}[ ]?\]?",
     r"#\{[^}\n]{0,99}",
     r"@{1,2}[A-Za-z_]{2,40}",
+    r"@[A-Za-z_][A-Za-z_.]{1,60}@",
     r"#[0-9a-fA-F]{6}",
     r":[a-z_]{2,40}",
     r"[*•●xX.…_?#]{3,64}",
@@ -134,6 +139,7 @@ _CODES = (
     r"\*?\[\][A-Za-z_.]{2,40}(?![A-Za-z0-9])",
     r"[a-z0-9_]{2,24}\.[A-Z][A-Za-z0-9]{0,40}(?:Key|Token|Secret|Password|Credentials?)(?!\w)",
     r"[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\._?[a-z_]{0,24}(?:key|token|secret|passw(?:or)?d|credentials?)(?![\w.@])",
+    r"\((?:known after apply|sensitive(?: value)?)\)",
     r"\((?:[A-Za-z_][A-Za-z_.]{0,40}|\d{1,3}), ?[^)\n]{0,80}\)",
     r"[A-Za-z]{2,24}\?(?=[\s,;)=]|\Z)",
     r"[A-Za-z.]{2,40}(?:[ ]?\|[ ]?[A-Za-z.]{2,40}){1,5}(?=[\s,;)=\]}]|\Z)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import functools
+import itertools
 import re
 from collections.abc import Callable
 
@@ -20,14 +21,15 @@ from orchestrator.core.tuples import NamedTuple
 class View:
     """What is known of the text: this much, and whether it ends here or was cut off here.
 
-    ``ends``: where masked secrets ended, counted from ``before`` this text; what follows them begins anew.
+    ``ends``: where masked secrets ended, counted from ``before`` this text; ``codes``: where something hidden stood.
+    What follows either begins anew; a name before a code still counts.
     """
 
-    __slots__ = ("_key_end", "before", "cut", "ends", "final", "lower", "text")
+    __slots__ = ("_key_end", "before", "codes", "cut", "ends", "final", "lower", "text")
 
-    def __init__(self, text: str, lower: str, final: bool, cut: bool, ends: list[int], before: int) -> None:
-        self.text, self.lower, self.final, self.cut = text, lower, final, cut
-        self.ends, self.before = ends, before
+    def __init__(self, text: str, *, final: bool, cut: bool, ends: list[int], codes: list[int], before: int) -> None:
+        self.text, self.lower, self.final, self.cut = text, patterns.lowered(text), final, cut
+        self.ends, self.codes, self.before = ends, codes, before
         self._key_end = (0, 0)
 
     def key_end(self, at: int) -> tuple[int, int]:
@@ -45,6 +47,17 @@ class View:
         """The last place up to this one where a masked secret ended: what is before it no longer counts."""
         found = bisect.bisect_right(self.ends, self.before + at)
         return self.ends[found - 1] - self.before if found else 0
+
+    def behind_code(self, at: int) -> bool:
+        """Whether something hidden stood right before a place."""
+        found = bisect.bisect_left(self.codes, self.before + at)
+        return found < len(self.codes) and self.codes[found] == self.before + at
+
+    def spaced(self, start: int, end: int) -> str:
+        """A part of the text with a blank wherever something hidden stood."""
+        first, last = (bisect.bisect_left(self.codes, self.before + at) for at in (start, end))
+        places = [start, *(code - self.before for code in self.codes[first:last]), end]
+        return " ".join(self.text[begin:stop] for begin, stop in itertools.pairwise(places))
 
     def cut_at(self, end: int) -> bool:
         """Whether what ends there was cut off."""
@@ -78,7 +91,7 @@ _ESCAPE_BEFORE = (
     r"|(?:\x1b|x1[bB]|u001[bB]|033|\\[eE]|\^\[)\[[0-9;?]{0,13}[A-Za-z])\Z"
 )
 _ESCAPE_LENGTH = 20
-_WORDS = r"[a-z]{1,15}(?:-[a-z]{1,15})+"
+_WORDS = r"[a-z]{1,15}(?:-[a-z]{1,15})+(?:-\d{1,3})?"
 _KINDS_OF_KEY = ("ant-", "proj-", "svcacct-")
 _SHORTEST_OPENAI, _SHORTEST_ANTHROPIC = 20, 10
 _TOKEN_WINDOW = 126
@@ -102,6 +115,8 @@ _USER = rf"(?=.{{0,40}}\Z)(?:{_LETTERS})?(?:(?:[._+~@-]|%40)(?:{_LETTERS})){{0,5
 def free(view: View, at: int, also: str = "") -> bool:
     """Whether a word can begin at a place: no letter or digit before it, unless that belongs to an escape."""
     before = view.text[max(view.floor(at), at - 1) : at]
+    if view.codes and view.behind_code(at):
+        return True
     if not (before.isalnum() or (before and before in also)):
         return True
     return bool(compiled(_ESCAPE_BEFORE).search(view.text[max(0, at - _ESCAPE_LENGTH) : at]))
@@ -196,6 +211,13 @@ def _block(view: View, hint: Match) -> Found:
     if several and not _is_one(view.text, begin.end(), stop, end):
         return Head(start, kinds.PRIVATE, Ends(runs.BLOCK))
     return Head(start, kinds.PRIVATE, Ends(runs.FIXED, length=end - start))
+
+
+def _putty(view: View, hint: Match) -> Found:
+    """The lines of a private key as PuTTY writes them."""
+    if view.open(hint.end()):
+        return Pending(hint.start())
+    return Head(hint.end(), kinds.PRIVATE, Ends(runs.BLOCK))
 
 
 def _is_one(text: str, begin: int, stop: int, end: int) -> bool:
@@ -331,6 +353,7 @@ def content(view: View, start: int, ends: Ends) -> str | Pending:
 HEADS: dict[str, Callable[[View, Match], Found]] = {
     "sk": _sk,
     "block": _block,
+    "putty": _putty,
     "google": token("A-Za-z0-9_-", 30),
     "amazon": token("A-Z0-9", 16),
     "slack": token("A-Za-z0-9-", 12, needed=r"\A[a-z]-.*[0-9]"),

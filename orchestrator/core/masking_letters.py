@@ -47,18 +47,20 @@ class Letters:
     """A text whose characters have one byte each, and what kind each is: `a` may be in a key, `c` is a control.
 
     ``dropped``: whether the text has other characters, which are left out here: no secret is looked for by one.
+    ``labelled``: whether one of the others is a label of a secret.
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
-    __slots__ = ("classes", "controls", "data", "dropped", "text")
+    __slots__ = ("classes", "controls", "data", "dropped", "labelled", "text")
 
     def __init__(self, text: str) -> None:
         try:
-            self.data, self.dropped = text.encode("latin-1"), False
+            self.data, self.dropped, self.labelled = text.encode("latin-1"), False, False
         except UnicodeEncodeError:
             if "\u0130" in text or "\u212a" in text:  # in lower case these are letters of ASCII
                 text = text.replace("\u0130", "i").replace("\u212a", "k")
             self.data, self.dropped = text.encode("latin-1", "ignore"), True
+            self.labelled = any(map(text.__contains__, tables.LABELS))
             text = self.data.decode("latin-1")
         self.text = text
         self.classes = self.data.translate(_CLASS_TABLE)

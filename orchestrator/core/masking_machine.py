@@ -13,16 +13,18 @@ from collections.abc import Sequence
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
+from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
-from orchestrator.core.masking_prefilter import NOTHING, SHORTEST_VALUE, holds_registered, is_marked, look
+from orchestrator.core.masking_prefilter import NOTHING, SHORTEST_VALUE, holds_registered, is_marked, look, marks
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
 _CONTEXT = 320
 """How much is kept of what was given out, to see what stands before a hint."""
 _CUT_VALUE = 4
+_LONGEST_BEGUN = 128 + max(map(len, tables.FORMS))
 
 
 _BEGINNINGS: dict[str, list[str]] = {}
@@ -145,6 +147,7 @@ class Machine:
         self._text, self._at, self._look = "", 0, 0
         self._before = 0
         self._ends: list[int] = []
+        self._codes: list[int] = []
         self._stack: list[_Open] = []
         self._out: list[str] = []
         self.joins = False
@@ -160,9 +163,15 @@ class Machine:
         for begin in range(0, max(len(text), 1), SLICE):
             last = begin + SLICE >= len(text)
             self._text += text[begin : begin + SLICE]
-            self._advance(
-                View(self._text, patterns.lowered(self._text), final and last, cut and last, self._ends, self._before)
+            view = View(
+                self._text,
+                final=final and last,
+                cut=cut and last,
+                ends=self._ends,
+                codes=self._codes,
+                before=self._before,
             )
+            self._advance(view)
         out, self._out = self._out, []
         return "".join(out)
 
@@ -186,7 +195,8 @@ class Machine:
         self._at, self._look = self._at - start, look - start
         self._before += start
         # There may be a great many, of a text that is there as a whole.
-        del self._ends[: bisect.bisect_left(self._ends, self._before)]
+        for places in (self._ends, self._codes):
+            del places[: bisect.bisect_left(places, self._before)]
         for opened in self._stack:
             opened.shift(start)
 
@@ -287,7 +297,7 @@ class Machine:
 
     def _pop(self) -> bool:
         self._stack.pop()
-        bisect.insort(self._ends, self._before + self._at)
+        self._ends.append(self._before + self._at)
         return True
 
 
@@ -296,14 +306,18 @@ def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
     unread = view.text[at:]
     marked = Letters(unread).has_long_run()
     if not view.final or view.cut:
-        marked = marked or patterns.begins_mark(unread)
+        # The mark may stand at the end of the piece, with its key still to come.
+        marked = marked or next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
     elif marked:
         marked = is_marked(unread)
-    sources = [
-        _Source(hint, view, at)
-        for hint in hints[marked]
-        if (view.lower if hint.lower else view.text).find(hint.literal, at) >= 0
-    ]
+    there: dict[str, bool] = {}
+    sources = []
+    for hint in hints[marked]:
+        literal = hint.literal
+        if literal not in there:
+            there[literal] = (view.lower if hint.lower else view.text).find(literal, at) >= 0
+        if there[literal]:
+            sources.append(_Source(hint, view, at))
     return [source for source in sources if source.match]
 
 
@@ -311,7 +325,7 @@ def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
     """Whether a text that is there as a whole has a place where a secret may begin."""
     if secrets and holds_registered(Letters(text).text, secrets):
         return True
-    view = View(text, patterns.lowered(text), final=True, cut=False, ends=[], before=0)
+    view = View(text, final=True, cut=False, ends=[], codes=[], before=0)
     return bool(_sources(view, _KEY_HINTS if keys_only else _HINTS, 0))
 
 

@@ -31,7 +31,7 @@ _ELEMENT_STOPS = r"[<\r\n]|\]\]>"
 _TAG = r"<[a-z0-9_.:-]{0,64}\Z"
 _ENTRY = r"<[^<>\n]{0,64}\s(?:name|key)=[\"'][a-z0-9_.:-]{0,64}\Z"
 _BLOCK_BEGIN = r"[|>][0-9+-]{0,2}[ \t]{0,8}(?:#[^\r\n]{0,80})?(?:(?P<end>\r?\n\s{0,256})|\Z)"
-_PASSED = ("-passin ", "-passout ", "-pass ")
+_PASSED = tuple(f"-pass{what} {quote}" for what in ("in", "out", "") for quote in ("", '"', "'"))
 _REACH = 240
 """So far before a short option the program is looked for that it belongs to."""
 _PROGRAM = (
@@ -47,8 +47,9 @@ _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
 _SYNTAX_CLASS = r"[A-Z][a-z]{2,20}(?:\.[A-Z][A-Za-z]{2,24}){1,4}(?![\w.])"
 """What a highlighter of code calls a kind of token: `Name.Builtin`."""
-_CLOSED = r"[,;)\]}]|[ ]{0,4}(?:\Z|[\r\n])"
+_CLOSED = r"[,;)\]}]|[ ]{0,4}(?:[A-Za-z_]{1,30}[ ]{0,4})?(?:\Z|[\r\n])"
 """Behind a quote that ends a string, and begins none: `prompt='Password: ', stream=None`."""
+_CLOSED_LENGTH = 40
 _COUNTED = r"(?:\A|[^a-z])(?:max|min|num|n|pad|eos|bos|unk|sep|cls|mask|start|end|next|total|special|image|audio)_?\Z"
 """Before `token`: a number of tokens, or the number of one."""
 _CONSTANT_LENGTH = 3
@@ -59,6 +60,9 @@ _TYPE_NAME = r"(?:[Uu]?[Ii]nt|[Ff]loat|Big)[0-9A-Z]"
 _WORD_WITH_DIGITS = rf"(?!{_TYPE_NAME})(?![A-Za-z]{{1,200}}+(?![A-Za-z0-9]))[A-Za-z0-9]{{1,200}}+(?:\s|\Z)"
 """A word that is neither code nor prose wherever it stands, but for the name of a type."""
 _COMPARED = ("==", " =")
+_TOLD_LENGTH = 7
+_SHORTEST_PIN = 4
+_LABEL_STOPS = r"[\s\"'`\u300d\u3001\u3002\uff08\uff09]"
 _PORT_OR_NAME = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
@@ -123,8 +127,9 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     content = heads.content(view, start, ends) if opener else _unfolded(view, start, ends)
     if isinstance(content, Pending):
         return content
-    if opener and _closes(view, hint, start):
-        return None
+    closes = opener and _closes(view, hint, start)
+    if closes:
+        return closes if isinstance(closes, Pending) else None
     begun = opener and compiled(r"[A-Za-z_-]{1,32}=").fullmatch(content)
     if begun or _talk(content) or (not opener and _is_expression(view, hint, start)):
         return None
@@ -156,13 +161,12 @@ def _unfolded(view: View, start: int, ends: Ends) -> str | Pending:
     return Pending(start) if isinstance(rest, Pending) else f"{content} {rest}"
 
 
-def _closes(view: View, hint: Match, start: int) -> bool:
+def _closes(view: View, hint: Match, start: int) -> bool | Pending:
     """Whether the quote before a place ends the string that the name stands in, so that there is no value."""
-    return (
-        not _is_quoted(hint)
-        and bool(compiled(_CLOSED).match(view.text, start))
-        and (_before_name(view, hint.start()) == view.text[start - 1])
-    )
+    if _is_quoted(hint) or _before_name(view, hint.start()) != view.text[start - 1]:
+        return False
+    found = compiled(_CLOSED).match(view.text, start)
+    return Pending(start) if view.open(found.end() if found else start + _CLOSED_LENGTH) else bool(found)
 
 
 def _is_expression(view: View, hint: Match, start: int) -> bool:
@@ -217,7 +221,7 @@ def _lead(view: View, hint: Match) -> int:
     """Where the value begins: after blanks, and after line ends where the name was quoted."""
     if view.text[hint.end() : hint.end() + 1].isalnum():
         return hint.end()
-    blanks = r"(?:<!\[CDATA\[)?" if _is_element(hint) else r"\*{0,3}[ \t]{0,16}"
+    blanks = r"(?:<!\[CDATA\[)?" if _is_element(hint) else r"\*{0,3}[ \t]{0,16}(?:!!(?:str|binary)[ \t]{1,4})?"
     lead = compiled(r"\*{0,3}\s{0,64}" if _is_quoted(hint) else blanks).match(view.text, hint.end())
     return lead.end() if lead else hint.end()
 
@@ -270,7 +274,10 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
     row = _row(view, hint, start)
     opener = _opener(view, start)
     if opener:
-        return None if _closes(view, hint, opener.end()) else _quoted_value(view, row, opener, folder)
+        closes = _closes(view, hint, opener.end())
+        if closes:
+            return closes if isinstance(closes, Pending) else None
+        return _quoted_value(view, row, opener, folder)
     if hint.group().endswith(":") and _is_other(view, hint.start(), start):
         return None
     if compiled(_BLOCK_BEGIN).match(view.text, start):
@@ -355,7 +362,10 @@ def _block_scalar(view: View, hint: Match, start: int) -> Found:
         name -= 1
     level = name - (view.text.rfind("\n", 0, name) + 1)
     indent = begin.end() - (view.text.rfind("\n", 0, begin.end()) + 1)
-    if indent <= level or harmless(view.text[begin.end() : begin.end() + patterns.WINDOW].partition("\n")[0].strip()):
+    line, ended, _ = view.text[begin.end() : begin.end() + patterns.WINDOW].partition("\n")
+    if not ended and view.open(begin.end() + patterns.WINDOW):
+        return Pending(start)
+    if indent <= level or harmless(line.strip()):
         return None
     return Head(begin.end(), kinds.GENERIC, Ends(runs.INDENTED, level=level))
 
@@ -452,6 +462,8 @@ def _folder(view: View, hint: Match) -> Found:
 
 
 def _secret(view: View, hint: Match) -> Found:
+    if hint.group() == "secret:" and compiled(r"arn:aws[a-z0-9:-]{0,80}:\Z").search(_before(view, hint.start(), 96)):
+        return None  # the name of a resource, not its content
     before = _before(view, hint.start(), len("client-"))
     return _credential(view, hint, query=before.endswith(("client_", "client-", "client")))
 
@@ -546,6 +558,57 @@ def _letter(view: View, hint: Match) -> Found:
     return _pair(view, start)
 
 
+def _user(view: View, hint: Match) -> Found:
+    """A user and password behind a long option, where the program takes both behind its short form."""
+    return _pair(view, hint.end()) if _programs(view, hint.start()).get("u") == tables.PAIR else None
+
+
+def _listed(view: View, hint: Match) -> Found:
+    """A value in a property list, behind the element with its name."""
+    found = compiled(_ELEMENT_STOPS).search(view.text, hint.end(), hint.end() + patterns.WINDOW + 1)
+    if found is None and view.open(hint.end() + patterns.WINDOW + 1):
+        return Pending(hint.end())
+    content = view.text[hint.end() : found.start() if found else hint.end() + patterns.WINDOW + 1]
+    return None if harmless(content) else Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, _ELEMENT_STOPS))
+
+
+def _changed(view: View, hint: Match) -> Found:
+    """The second value of a plan that changes a secret, behind the first, which is masked."""
+    first = hint.start() - len('" ')
+    if not first or view.floor(first) != first:
+        return None
+    if view.open(hint.end()):
+        return Pending(hint.end())
+    content = heads.content(view, hint.end(), Ends(runs.QUOTED, r"[\"\r\n]"))
+    if isinstance(content, Pending):
+        return content
+    return None if harmless(content) else Head(hint.end(), kinds.GENERIC, Ends(runs.QUOTED, r"[\"\r\n]"))
+
+
+def _told(view: View, hint: Match) -> Found:
+    """A password in a sentence, which ends with it: letters and digits, or behind a colon."""
+    value = heads.value(view, hint.end(), _BLANK_STOPS)
+    line = _line(view, hint.end())
+    if isinstance(value, Pending) or isinstance(line, Pending):
+        return Pending(hint.end())
+    mixed = len(value) >= _TOLD_LENGTH and compiled("[0-9]").search(value) and compiled("[A-Za-z]").search(value)
+    if harmless(value) or not mixed or len(line.split()) > 1:
+        return None
+    return Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, _BLANK_STOPS, marks=True))
+
+
+def _label(view: View, hint: Match) -> Found:
+    """A value behind a label in another script: one that is written in letters of ASCII and holds a digit."""
+    value = heads.value(view, hint.end(), _LABEL_STOPS)
+    if isinstance(value, Pending):
+        return value
+    spoken = hint.group().startswith("トークン") and value.isdigit()  # so many tokens
+    long = len(value) >= _SHORTEST_PIN and value.isascii()
+    if spoken or not long or not compiled("[0-9]").search(value) or harmless(value):
+        return None
+    return Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, _LABEL_STOPS, marks=True))
+
+
 def _pair(view: View, start: int) -> Found:
     """The password behind a user and a sign."""
     quote = compiled(r"\\{0,3}[\"']?").match(view.text, start)
@@ -565,11 +628,13 @@ def _pair(view: View, start: int) -> Found:
 
 def _programs(view: View, at: int) -> dict[str, str]:
     """What the short options of the command before a place take."""
-    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ").replace("\\\r\n", "   ")
-    command = compiled(_COMMAND_ENDS).split(before)[-1]
-    found = compiled(_PROGRAM).findall(command + " ")
-    name = "+".join(word for word in found[-1].split() if word[0] != "-") if found else ""
-    return tables.PROGRAMS.get(name, {})
+    first = max(view.floor(at), at - _REACH)
+    for before in (view.text[first:at], view.spaced(first, at)):
+        command = compiled(_COMMAND_ENDS).split(before.replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
+        found = compiled(_PROGRAM).findall(command + " ")
+        if found:
+            return tables.PROGRAMS.get("+".join(word for word in found[-1].split() if word[0] != "-"), {})
+    return {}
 
 
 def _signature(view: View, hint: Match) -> Found:
@@ -597,6 +662,11 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "netrc": _netrc,
     "option": _option,
     "letter": _letter,
+    "user": _user,
+    "listed": _listed,
+    "changed": _changed,
+    "told": _told,
+    "label": _label,
     "signature": _signature,
 }
 """Who looks closer at any hint, by the name that a hint has."""

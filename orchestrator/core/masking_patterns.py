@@ -11,7 +11,6 @@ import re
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import compiled
-from orchestrator.core.masking_prefilter import marks
 from orchestrator.core.tuples import NamedTuple
 
 TOKENS = tuple(token for token, _ in kinds.ROWS)
@@ -40,11 +39,11 @@ class Hint(NamedTuple):
 
 
 _NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value))?"
-_VALUE = r"\\{0,7}[\"']\s{1,8}value\s{0,2}="
+_VALUE = r"\\{0,7}[\"']\s{1,8}(?:value|content)\s{0,2}="
 _ELEMENT = r"(?:[\"']|[ \t]{1,8}[\w:.-]{1,64}+[ \t]{0,4}=[^<>\r\n]{1,80}+)?>(?=[^<\s]|<!\[cdata\[)"
-_SIGN = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:))"
+_SIGN = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:)|\uff1a|\uff1d)"
 _SEPARATOR = rf"(?:{_SIGN}|{_VALUE}|{_ELEMENT})"
-_NEXT = r"(?=[\d_*\\\"'`:=>-]|[ \t]{1,16}+(?:[:=]|[\w:.-]{1,64}+[ \t]{0,4}=))"
+_NEXT = r"(?=[\d_*\\\"'`:=>\uff1a\uff1d-]|[ \t]{1,16}+(?:[:=\uff1a\uff1d]|[\w:.-]{1,64}+[ \t]{0,4}=))"
 """What must stand right behind a name; most words that hold one are done with here."""
 _AFTER = _NEXT + _NUMBERED + _SEPARATOR + r"(?!\s?\"(?:[A-Za-z]{2,8})?\"[,}\]\r\n])"
 _BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SIGN}[ \t]{{0,8}})\\{{0,7}}[\"'`]?"
@@ -54,10 +53,8 @@ URL_RUN = rf"(?:[^\s\"'`<>\\:]{{1,1024}}+|:(?!//)|[\"'`>](?={_INSIDE}|\Z)|<(?![/
 """What a URL may go on with; what ends a string or an element around it ends it too."""
 _USERINFO = URL_RUN.replace(r"\\:]", r"\\:@]", 1) + r"(?:@|\Z)"
 
-_TAIL = 128
 _MARKED = r"[A-Za-z0-9_+/=.-]"
 _BEHIND_MARK = rf"(?=[A-Za-z0-9](?:{_MARKED}{{11}}|{_MARKED}{{0,10}}\Z)|\Z)"
-LONGEST_MARK = max(map(len, tables.FORMS))
 _LITERAL_MARKS = tuple(mark for mark in tables.FORMS if mark[-1] not in tables.SIGNS)
 
 
@@ -72,6 +69,7 @@ KEY_HINTS = (
     Hint("sk-", r"sk-", "sk", kinds.OPENAI, first=True),
     Hint("-----BEGIN ", r"-----BEGIN ", "block", kinds.PRIVATE, first=True),
     Hint("---- BEGIN ", r"---- BEGIN ", "block", kinds.PRIVATE, first=True),
+    Hint("Private-Lines: ", r"Private-Lines: (?:\d{0,5}\Z|\d{1,5}\r?(?:\n|\Z))", "putty", kinds.PRIVATE),
     Hint("AIza", r"AIza", "google", kinds.API, first=True),
     Hint("AKIA", r"AKIA", "amazon", kinds.API, first=True),
     Hint("ASIA", r"ASIA", "amazon", kinds.API, first=True),
@@ -81,6 +79,10 @@ KEY_HINTS = (
 )
 """Keys that must never be stored."""
 
+_LABEL_SIGN = r"[ \t\u3000]{0,4}(?:[:=\uff1a\uff1d]|\u306f)[ \t\u3000]{0,4}[\"'`\u300c]?(?=\S|\Z)"
+_CONTENT = r"(?=[^<\s]|\Z)"
+_LAST_WORD = r"(?=\S{7,200}+[ \t]{0,4}(?:[\r\n]|\Z)|\S{0,200}\Z)"
+_NAME_PART = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)[\w-]{0,20}"
 OPTION_NAMES = (
     r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key|secret-key|access-key|auth-key)"
 )
@@ -94,6 +96,8 @@ HINTS = (
     Hint("bearer", r"bearer" + _BEHIND_BEARER, "bearer", kinds.BEARER, lower=True),
     Hint("://", rf"://(?={_USERINFO}|[^\s/?#\"'<>@:\[\]\\`]{{0,256}}:{_PLACE}{{1024}})", "url", kinds.URL),
     Hint("sig=", r"sig=(?<=[?&;]sig=)", "signature", kinds.GENERIC, lower=True),
+    Hint("signature=", r"signature=(?<=[?&;-]signature=)", "signature", kinds.GENERIC, lower=True),
+    Hint("_auth", r"_auth(?<![a-z0-9_-]_auth)[ \t]{0,4}=[ \t]{0,4}(?=\S|\Z)", "option", kinds.GENERIC, lower=True),
     Hint("machine", r"machine\s{1,16}\S{1,100}\s{1,16}password\s{1,16}(?=\S|\Z)", "netrc", kinds.GENERIC, lower=True),
     Hint(
         "login",
@@ -109,13 +113,45 @@ HINTS = (
         kinds.GENERIC,
         lower=True,
     ),
+    Hint(
+        " -",
+        r" -(?:(?:store|key|(?:src|dest)(?:store|key))?pass(?:word|phrase|wd)?|password)[ \t]{1,8}(?=[^\s-]|\Z)",
+        "option",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint("key", rf"key(?<=<key)>{_NAME_PART}</key>\s{{0,40}}<string>{_CONTENT}", "listed", kinds.GENERIC, lower=True),
+    Hint(
+        "variable",
+        rf'variable\s{{1,4}}"{_NAME_PART}"\s{{0,4}}\{{[^{{}}]{{0,160}}?default\s{{0,12}}=\s{{0,4}}(?="|\Z)',
+        "option",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint("-> ", r'-> "(?<=" -> ")', "changed", kinds.GENERIC),
+    Hint(
+        "pass",
+        rf"password is(?: generated)?(?: for \S{{1,60}}(?<=:))?:?[ \t]{{1,4}}{_LAST_WORD}",
+        "told",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint(
+        "config",
+        rf"config(?:ure)?\s{{1,4}}set\s{{1,4}}{_NAME_PART}\s{{1,4}}(?=[^\s-]|\Z)",
+        "option",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint("--", r"--(?:proxy-)?user(?:=|[ \t]{1,8})(?=[^\s=-]|\Z)", "user", kinds.GENERIC, lower=True),
     Hint(" -", rf" -[{tables.OPTION_LETTERS}](?:=|[ \t]{{1,8}})?(?=[^\s=-]|\Z)", "letter", kinds.GENERIC),
-    Hint("pass", r"pass(?:word|wd|phrase|code)?" + _AFTER, "password", kinds.JSON, lower=True),
+    Hint("pass", r"pass(?:wor[dt]|wd|phrase|code)?" + _AFTER, "password", kinds.JSON, lower=True),
     Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
     Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),
     Hint("credential", r"credentials?" + _AFTER, "credential", kinds.JSON, lower=True),
+    *(Hint(label, label + _LABEL_SIGN, "label", kinds.GENERIC) for label in tables.LABELS),
 )
 BEGINS = (
     *(hint.literal[:-1] for hint in HINTS if hint.first),
@@ -172,16 +208,18 @@ _ENDING = 3
 _BY_ENDING: dict[str, list[str]] = {}
 for _mark in sorted((mark for mark in tables.FORMS if mark[-1] in tables.SIGNS), key=len, reverse=True):
     _BY_ENDING.setdefault(_mark[-_ENDING:], []).append(_mark)
+_LONGER = {
+    mark: longer
+    for mark in tables.FORMS
+    if (longer := tuple(other for other in tables.FORMS if other != mark and other.startswith(mark)))
+}
+"""Marks that begin with a mark."""
 
 
 def mark_before(text: str, end: int, least: int) -> re.Match[str] | None:
     """The longest mark of an issuer that ends at a place and begins no earlier than another."""
     for mark in _BY_ENDING.get(text[end - _ENDING : end], ()):
-        if end - len(mark) >= least and text.endswith(mark, least, end):
-            return compiled(re.escape(mark)).match(text, end - len(mark))
+        at = end - len(mark)
+        if at >= least and text.startswith(mark, at) and not text.startswith(_LONGER.get(mark, ()), at):
+            return compiled(re.escape(mark)).match(text, at)
     return None
-
-
-def begins_mark(text: str) -> bool:
-    """Whether the mark of an issuer may stand at the end of a piece of a text, with its key still to come."""
-    return next(marks(text[-LONGEST_MARK - _TAIL :]), None) is not None

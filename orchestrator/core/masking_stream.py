@@ -40,7 +40,7 @@ class _Traced(Machine):
 
     def anew(self, places: list[int]) -> None:
         """What comes at these places of all its text begins anew."""
-        self._ends += places
+        self._codes += places
 
     def _put(self, text: str, end: int) -> None:
         count, known = end - self._at, len(self._out)

@@ -7,13 +7,14 @@ begin as well: behind it there is something that no word looks like.
 from __future__ import annotations
 
 ALL, WORD, PLAIN = "A-Za-z0-9_-", "A-Za-z0-9_", "A-Za-z0-9"
+MIXED = r"\A(?=[a-zA-Z]{0,20}[0-9])(?=[a-z0-9]{0,20}[A-Z])"
 RANDOM, SHA1, MD5 = r"[0-9A-Z]", r"\A[0-9a-f]{40}", r"\A[0-9a-f]{32}"
 
 ISSUED = (
     ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", WORD, 20, "", "ghp_token github_pat_ ghs_x", ""),
     (
         "GitLab token",
-        "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- GR1348941",
+        "glpat- gldt- glrt- glrtr- glffct- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- GR1348941",
         "A-Za-z0-9_.-",
         20,
         RANDOM,
@@ -101,6 +102,55 @@ ISSUED = (
     ("Duffel token", "duffel_live_ duffel_test_", "A-Za-z0-9_=-", 40, RANDOM, "duffel_test_order", ""),
     ("EasyPost key", "EZAK EZTK", PLAIN, 54, RANDOM, "EZAK EZTKs", "<mixed 54>"),
     ("Flutterwave key", "FLWSECK- FLWSECK_TEST-", "A-Za-z0-9-", 32, RANDOM, "FLWSECK-example", ""),
+    ("Together key", "tgp_v1_", ALL, 32, RANDOM, "tgp_v1_client", "<mixed 43>"),
+    ("Fireworks key", "fw_", PLAIN, 20, MIXED, "fw_update_version_2_0 fw_version_of_the_device", "<mixed 24>"),
+    ("ElevenLabs key", "sk_", "a-f0-9", 48, r"\A[0-9a-f]{48}", "sk_buff_head_init sk_0123", "<hex 48>"),
+    ("Firecrawl key", "fc-", "a-f0-9", 32, MD5, "fc-lang fc-0123", "<hex 32>"),
+    ("Jina key", "jina_", PLAIN, 40, RANDOM, "jina_embeddings_v2_base_en_of_the_model", "<mixed 60>"),
+    ("Voyage key", "pa-", PLAIN, 24, MIXED, "pa-rental-of-a-very-long-name", "<mixed 43>"),
+    ("Neon key", "napi_", PLAIN, 60, RANDOM, "napi_create_reference_from_object", "<mixed 64>"),
+    (
+        "Resend key",
+        "re_",
+        WORD,
+        30,
+        r"\A[A-Za-z0-9]{8}_(?=[a-zA-Z]{0,20}[0-9])[A-Za-z0-9]{20}",
+        "re_compile_all_patterns_in_this_module_now",
+        "q7Zt9LmX_<mixed 24>",
+    ),
+    ("Vercel token", "vercel_blob_rw_", WORD, 40, RANDOM, "vercel_blob_rw_token", "<mixed 16>_<mixed 30>"),
+    ("E2B key", "e2b_", "a-f0-9", 40, SHA1, "e2b_desktop_sandbox", "<hex 40>"),
+    ("Braintrust key", "bt-st-", PLAIN, 40, RANDOM, "bt-st-atus", "<mixed 48>"),
+    ("PostHog key", "phx_", PLAIN, 36, RANDOM, "phx_new", "<mixed 43>"),
+    ("Mailgun key", "key-", "a-f0-9", 32, MD5, "key-value-store key-0123", "<hex 32>"),
+    ("Dropbox token", "sl.u.A", ALL, 60, RANDOM, "sl.u.b", "<mixed 80>"),
+    (
+        "Amazon Bedrock key",
+        "ABSKQmVkcm9ja0FQSUtleS bedrock-api-key-",
+        "A-Za-z0-9+/=",
+        60,
+        RANDOM,
+        "bedrock-api-key-of-the-account",
+        "1<mixed 90>==",
+    ),
+    ("Cloudflare token", "cfat_ cfut_ cfk_", PLAIN, 36, RANDOM, "cfk_name", "<mixed 44>"),
+    ("CircleCI token", "CCIPAT_ CCIPRJ_", WORD, 40, RANDOM, "CCIPAT_name", "<mixed 20>_<hex 40>"),
+    ("SonarQube token", "squ_ sqp_ sqa_", "a-f0-9", 40, SHA1, "squ_are sqp_x", "<hex 40>"),
+    ("Honeycomb key", "hcaik_ hcxik_ hcamk_ hcxmk_ hcalk_ hcxlk_", PLAIN, 32, RANDOM, "hcaik_", "<mixed 58>"),
+    ("Adafruit key", "aio_", PLAIN, 26, MIXED, "aio_pika_connection_pool aio_executor_of_requests", "<mixed 28>"),
+    ("Mapbox secret token", "sk.eyJ", "A-Za-z0-9_.-", 50, RANDOM, "task.eyJ sk.eyJ1", "<mixed 40>.<mixed 22>"),
+    (
+        "Plaid token",
+        "access-sandbox- access-development- access-production-",
+        "a-f0-9-",
+        36,
+        r"\A[0-9a-f]{8}-[0-9a-f]{4}-",
+        "access-production-database-with-the-readonly-role",
+        "<hex 8>-<hex 4>-<hex 4>-<hex 4>-<hex 12>",
+    ),
+    ("Square access token", "EAAAE", ALL, 56, MIXED, "EAAAE EAAAEx", "<mixed 59>"),
+    ("JFrog key", "AKCp", PLAIN, 60, MIXED, "AKCp AKCp8", "8<mixed 69>"),
+    ("Google refresh token", "1//0", ALL, 60, RANDOM, "1//0 and 1//0x", "<mixed 90>"),
     ("1Password service account", "ops_eyJ", "A-Za-z0-9_+/=-", 100, RANDOM, "ops_eyJ", "<mixed 120>"),
     ("Telegram bot token", ":AA", ALL, 32, RANDOM, "00:AA:BB:CC:DD:EE c:AAA", "bot123456789|<mixed 33>"),
     (
@@ -145,6 +195,9 @@ SPLIT = tuple(mark for mark, form in FORMS.items() if "+" in form[0])
 """Marks of keys that may hold no long run, because characters of base64 split it."""
 BEHIND = (":AA", "/")
 """How marks end behind which the secret begins; any other mark is a part of it."""
+
+LABELS = ("パスワード", "秘密鍵", "暗証番号", "トークン", "シークレット", "APIキー", "API キー", "密码", "비밀번호")
+"""What a password, secret key, PIN, token, secret and API key are called in Japanese, a password in Chinese, Korean."""
 
 PASSWORD, PAIR = "password", "user:password"
 """What a short option of a program takes: a password, or a user with one."""

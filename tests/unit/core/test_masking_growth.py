@@ -91,6 +91,14 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "names of words": repeated("ab_", "password="),
     "colours": repeated("\x1b[1m", "TOKEN=a1"),
     "nested": repeated("password='secret=\"token=Bearer "),
+    "property lists": repeated("<key>token</key><string>a1"),
+    "variables": repeated('variable "token" {default'),
+    "changes": repeated('" -> "'),
+    "settings": repeated("config set token a1 "),
+    "sentences": repeated("password is for a: "),
+    "users of a program": repeated("curl --user a:b1 "),
+    "labels in another script": repeated("パスワード: a1b2 "),
+    "lines of a PuTTY key": repeated("Private-Lines: 1\nAAAA\n"),
     "json": lambda size: json.dumps([{"id": at, "name": f"n{at}", "token": "string"} for at in range(size // 45)]),
 }
 

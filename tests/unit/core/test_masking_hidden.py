@@ -192,6 +192,16 @@ def test_nothing_that_is_looked_for_begins_as_a_colour_ends() -> None:
     assert [each for each in known if each.startswith("m")] == []
 
 
+@every("unseen", [OFF, f"{RED}{OFF}", "\u200b", r"\x1b[0m"])
+@every("name", ["API_|KEY=", "secret_|key: ", "Authori|zation: Basic ", "--to|ken ", "cu|rl -u a:", "my|sql -p"])
+def test_p25_what_stands_before_a_code_still_belongs_to_a_name(unseen: str, name: str) -> None:
+    assert "q7Zt9LmX2vB8" not in masking.mask(f"x {name.replace('|', unseen)}q7Zt9LmX2vB8")
+
+
+def test_a_code_before_a_program_hides_none() -> None:
+    assert masking.mask(f"nc -p 4444{RED}curl -u a:q7Zt9LmX") == f"nc -p 4444{RED}curl -u a:[MASKED:GENERIC_SECRET]"
+
+
 def test_a_registered_value_is_masked_when_broken() -> None:
     assert masked(f"x={'hunter'}{OFF}{'2secret'}!", secrets=("hunter2secret",)) == "x=[MASKED:API_KEY]!"
 

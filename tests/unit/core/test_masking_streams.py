@@ -35,6 +35,8 @@ TEXTS = {
     "several": f"{OPENAI}\n{ANTHROPIC}\npassword: '{OPENAI} x'\n",
     "many dots": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.abc..def...",
     "marks at the end": "password: hunter2.,;: token=a1b2,,, x",
+    "two words in a block": "password: |\n  not set\nx: 1",
+    "a prompt": "read -s -p \"Password: \" PASSWORD\n read -p 'Token: ' a b",
     "escapes at the end": 'password: "a\\\\\\" b1" x \\"secret\\": \\"a\\\\\\\\\\" y',
 }
 
