@@ -20,7 +20,7 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "the id of a run is taken once in all sessions, so that it is in its own",
     ),
     (
-        r"part:group_marks:\d+ r\.part = 1 is 1",
+        r"(part:group_marks|relation:path_history\._ACKNOWLEDGED):\d+ r\.part = 1 is 1( in ACKNOWLEDGED)?",
         "the table of reports takes one for each step; the part is named so that the unique key finds it",
     ),
     (

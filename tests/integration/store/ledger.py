@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import pathlib
 import sqlite3
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from orchestrator.store import constants, guards, schema
+from orchestrator.store import constants, guards, path_history, schema
 
 SESSION = "S1"
 T = "2026-01-01T00:00:00.000000Z"
@@ -159,7 +160,7 @@ class Ledger:
             self.move(group, "pending", "in_progress")
         return group
 
-    def record(self, entity: str, entity_id: str, old: str, new: str, *, by: str = "project_manager") -> int:
+    def record(self, entity: str, entity_id: str, old: str | None, new: str, *, by: str = "project_manager") -> int:
         """The row of a move, without the move."""
         seq = self.step()
         self.insert(
@@ -283,7 +284,8 @@ class Ledger:
         """A task of a group, moved along."""
         row = {"title": "t", "description": "", "type": "REPORT", "assignee": "developer", "created_at": T}
         key, old = {"session_id": SESSION, "id": id}, "todo"
-        changed = {"created_seq": self.step(), "status_changed_at": T, "status_seq": self.seq}
+        created = self.record("task", id, None, old)
+        changed = {"created_seq": created, "status_changed_at": T, "status_seq": created}
         self.insert("tasks", **key, **row, **changed, group_id=group, status=old)
         for version, status in enumerate(statuses, start=2):
             seq = self.record("task", id, old, status)
@@ -323,9 +325,14 @@ class Ledger:
         return seq
 
     def path(self, group: str = "G") -> Row:
-        """What the view says of a group."""
+        """What the view says of a group, which is what follows from the record."""
         query = "SELECT * FROM completion_paths WHERE session_id = ? AND group_id = ?"
-        return dict(self.connection.execute(query, [SESSION, group]).fetchone())
+        row = dict(self.connection.execute(query, [SESSION, group]).fetchone())
+        with contextlib.closing(path_history.History(self.connection, SESSION)) as history:
+            judged = history.judge(group, self.seq + 1)
+        assert judged is not None
+        assert judged[:2] == (row["valid"], row["missing"])
+        return row
 
     def part(self, name: str, group: str = "G") -> tuple[int, str, int | None]:
         """Whether a part is met, why, and which step says so."""
