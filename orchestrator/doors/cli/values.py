@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
+from orchestrator import files
 from orchestrator.app.kernel import arguments as checks
 from orchestrator.core import large, names, strictjson
 from orchestrator.doors.cli import options
@@ -111,8 +112,6 @@ def read_file(name: str, what: str, limit: int | None = None, advice: str = _ANO
     Raises:
         EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID, it has more bytes than the limit.
     """
-    from orchestrator import files
-
     bound = files.TEXT_LIMIT if limit is None else limit
     try:
         if name != options.STDIN:
@@ -143,8 +142,6 @@ def decoded(data: bytes, name: str, what: str) -> str:
     Raises:
         InvalidInput: FILE_INVALID, it is not UTF-8.
     """
-    from orchestrator import files
-
     try:
         found = files.decoded(data)
     except files.Unreadable as problem:
