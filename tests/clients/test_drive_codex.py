@@ -19,17 +19,6 @@ from tests.clients.scripted_model import Asked, Model, Said
 pytestmark = house.NEEDS_CODEX
 
 PLAN = {"groups": [{"id": "A", "name": "Names", "description": "Write names.txt."}]}
-CONFIG = """
-model = "gpt-5.4"
-model_provider = "played"
-[model_providers.played]
-name = "played"
-base_url = "{address}/v1"
-wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-"""
-
-
 LIMIT = Said("You have hit it", status=429, error="usage_limit_reached")
 
 
@@ -73,8 +62,7 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
     made.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Ignore")
     made.orchestrator("init")
     with made.played(worker=Team(made)) as model:
-        (made.home / ".codex").mkdir()
-        (made.home / ".codex/config.toml").write_text(CONFIG.format(address=made.address))
+        made.has_codex()
         with made.driver("--goal", GOAL, "--role", "developer=codex", OPENAI_API_KEY="made-up") as driver:
             out, _ = driver.communicate(timeout=house.SECONDS)
         yield Driven(made, model, [json.loads(line) for line in out.splitlines()])
