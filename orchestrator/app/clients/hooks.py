@@ -44,6 +44,8 @@ def handle(open_: Open, event: Event, *, strict: bool = False, driven: str = "")
     """
     if event.name not in _EVENTS or not re.fullmatch(_CLIENT, event.client):
         return NOTHING
+    if event.name == "SubagentStart" and event.start is None:
+        return NOTHING
     with _opened(open_, write=False) as context:
         session = _adopted(context, event.client)
         takes = None if session else _to_take_on(context, event)

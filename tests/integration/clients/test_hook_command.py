@@ -309,7 +309,7 @@ def test_an_event_that_waits_too_long_is_given_up_but_not_on_a_busy_machine(
 ) -> None:
     program = LATE.replace("UNSCHEDULED", str(unscheduled)).replace("SLEEPS", str(sleeps))
     called = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
-    command = command_of(event["hook_event_name"]).replace(f"{claude_code_files.program()} hook", called)
+    command = command_of(event["hook_event_name"]).replace(f"{client_files.program()} hook", called)
     done, _ = call_installed(caller, tmp_path, event, command)
     said = "orchestrator hook: no answer within 0.3 seconds (run orchestrator doctor)"
     if not ended:
