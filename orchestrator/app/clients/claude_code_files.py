@@ -6,11 +6,11 @@ Source: spec 80, sections 3 and 4.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from orchestrator.app.clients import client_files
 from orchestrator.app.clients.client_files import COMMANDS, MARKER, Hook
 from orchestrator.core import names
+from orchestrator.core.hints import Any
 
 FOLDER = ".claude"
 LOCAL, SHARED = f"{FOLDER}/settings.local.json", f"{FOLDER}/settings.json"

@@ -10,11 +10,11 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from orchestrator import files, resources
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import agents, names, sha256
+from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
 
 SCOPES = ("local", "project")

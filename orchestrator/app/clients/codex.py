@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.app.clients import events, transcripts
 from orchestrator.app.clients.events import Event, Reply, part, text
 from orchestrator.core import strictjson
+from orchestrator.core.hints import Any
 
 GUARDING = ("PreToolUse",)
 """The events that are denied if anything goes wrong."""

@@ -8,12 +8,12 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 from orchestrator.app.clients import codex_files, install_checks
 from orchestrator.app.clients.client_files import MARKER
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import sha256
+from orchestrator.core.hints import Any
 
 VERSIONS = ("0.171.0",)
 """The versions that the hooks were tested with."""

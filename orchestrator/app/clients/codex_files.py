@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from typing import Any
 
 from orchestrator.app.clients import client_files, codex
 from orchestrator.app.clients.client_files import COMMANDS, Hook
 from orchestrator.core import agents, names
+from orchestrator.core.hints import Any
 
 FOLDERS = (".codex", ".agents")
 HOOKS = ".codex/hooks.json"

@@ -12,7 +12,6 @@ import contextlib
 import os
 import stat
 from pathlib import Path
-from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.clients import client_files, install_checks, installed_settings, known_clients
@@ -20,7 +19,8 @@ from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core.suggestions import local, sentence, suggest
+from orchestrator.hints import Any
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
