@@ -162,6 +162,13 @@ def test_an_agent_without_a_report_is_sent_back(road: Road) -> None:
     assert "<hook_prompt" in asked.last
 
 
+def test_what_the_agents_used_is_read_out_of_their_transcripts(road: Road) -> None:
+    found = road.house.orchestrator("audit", "stats", "S1")["stats"]["starts"]
+    counted = {(each["role"], each["group_id"]): each["input_tokens"] for each in found["by_role_and_group"]}
+    assert counted["developer", "A"] >= 20, "ten tokens for each of two turns"
+    assert all(counted.values())
+
+
 def test_an_agent_at_work_is_not_taken_for_lost_where_the_sandbox_hides_it(road: Road) -> None:
     (seen,) = heard(road.model, "started:  running through hook")
     assert "lost" not in seen

@@ -58,6 +58,8 @@ def _answer(line: bytes) -> tuple[str | None, dict[str, int]] | None:
         entry = strictjson.lenient(line)
     except (ValueError, RecursionError):
         return None
+    if isinstance(entry, dict) and entry.get("type") == "token_usage_record":
+        return _of_codex(entry.get("payload"))
     message = entry.get("message") if isinstance(entry, dict) and entry.get("type") == "assistant" else None
     counted = message.get("usage") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(counted, dict):
@@ -68,6 +70,18 @@ def _answer(line: bytes) -> tuple[str | None, dict[str, int]] | None:
         found[COST] = round(dollars * 1_000_000)
     id = message.get("id")
     return id if isinstance(id, str) else None, found
+
+
+def _of_codex(record: object) -> tuple[str | None, dict[str, int]] | None:
+    """What Codex counts of an answer; its input has in it what was read from and written to the cache."""
+    counted = record.get("usage") if isinstance(record, dict) else None
+    if not isinstance(record, dict) or not isinstance(counted, dict):
+        return None
+    names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+    whole, out, cached, written = (counted[name] if _is_count(counted.get(name)) else 0 for name in names)
+    counts = (max(0, whole - cached - written), out, cached, written)
+    id = record.get("response_id")
+    return id if isinstance(id, str) else None, dict(zip(TOKENS, counts, strict=True))
 
 
 def _is_count(value: object) -> bool:
