@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from orchestrator.app.clients import events
 from orchestrator.app.clients.events import Event, Reply, bounded, part, text
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 TASKS = ("TaskCreated", "TaskCompleted")
 """Events about the client's own list of tasks, which only an exit code denies."""

@@ -7,6 +7,7 @@ import os
 
 from orchestrator.app.clients import claude_code_files, install_checks
 from orchestrator.app.clients.install_record import Problem
+from orchestrator.core.suggestions import local, sentence
 
 VERSIONS = ("2.1.332",)
 """The versions that the hooks were tested with."""
@@ -27,8 +28,12 @@ def checks(root: str, scope: str, roles: tuple[str, ...]) -> list[Problem]:
     """What is amiss around the files of ours."""
     found = install_checks.version("claude", "Claude Code", VERSIONS)
     if scope == "project" and not is_trusted(root):
-        said = f"Claude Code does not trust {root} yet, so it ignores permissions in {claude_code_files.SHARED}."
-        found.append(Problem("untrusted", root, f"{said} Start claude there once and accept the trust prompt."))
+        said = sentence(
+            "Claude Code does not trust {} yet, so it ignores permissions in {}. Start claude there once and accept the"
+            " trust prompt.",
+            local(root), claude_code_files.SHARED,
+        )
+        found.append(Problem("untrusted", root, said))
     role_of = functools.partial(claude_code_files.names_role, roles=roles)
     found += install_checks.rivals(root, claude_code_files.AGENTS, "*.md", role_of)
     return found + install_checks.unknown(root, claude_code_files.SETTINGS.values(), CLIENT_EVENTS, _KEYS)

@@ -10,7 +10,7 @@ import re
 from orchestrator.app.clients import client_files
 from orchestrator.app.clients.client_files import COMMANDS, MARKER, Hook
 from orchestrator.core import names
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 FOLDER = ".claude"
 LOCAL, SHARED = f"{FOLDER}/settings.local.json", f"{FOLDER}/settings.json"

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from orchestrator import files, resources
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import agents, names, sha256
-from orchestrator.core.hints import Any
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
 
 SCOPES = ("local", "project")
 MARKER = "orchestrator-hook"

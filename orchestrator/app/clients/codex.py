@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from orchestrator.app.clients import events, transcripts
 from orchestrator.app.clients.events import Event, Reply, part, text
 from orchestrator.core import strictjson
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 GUARDING = ("PreToolUse",)
 """The events that are denied if anything goes wrong."""

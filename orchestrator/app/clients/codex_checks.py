@@ -13,7 +13,8 @@ from orchestrator.app.clients import codex_files, install_checks
 from orchestrator.app.clients.client_files import MARKER
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import sha256
-from orchestrator.core.hints import Any
+from orchestrator.core.suggestions import local, sentence
+from orchestrator.hints import Any
 
 VERSIONS = ("0.171.0",)
 """The versions that the hooks were tested with."""
@@ -46,10 +47,15 @@ def checks(root: str, _: str, roles: tuple[str, ...]) -> list[Problem]:
     config, place = _config()
     found = install_checks.version("codex", "Codex", VERSIONS)
     if not _is_trusted(config, root):
-        said = f"Codex does not trust {root} yet, so it ignores its hooks, agents and rules."
-        found.append(Problem("untrusted", root, f"{said} Start codex there once and accept the trust prompt."))
+        said = sentence(
+            "Codex does not trust {} yet, so it ignores its hooks, agents and rules. Start codex there once and accept"
+            " the trust prompt.",
+            local(root),
+        )
+        found.append(Problem("untrusted", root, said))
     if _part(config, "features").get("hooks") is False:
-        found.append(Problem("untrusted", place, f"{place} switches hooks off (features.hooks); remove that line."))
+        said = sentence("{} switches hooks off (features.hooks); remove that line.", local(place))
+        found.append(Problem("untrusted", place, said))
     found += _untrusted(root, _part(_part(config, "hooks"), "state"))
     role_of = functools.partial(codex_files.names_role, roles=roles)
     found += install_checks.rivals(root, codex_files.AGENTS, "*.toml", role_of)

@@ -15,7 +15,7 @@ import shlex
 from orchestrator.app.clients import client_files, codex
 from orchestrator.app.clients.client_files import COMMANDS, Hook
 from orchestrator.core import agents, names
-from orchestrator.core.hints import Any
+from orchestrator.hints import Any
 
 FOLDERS = (".codex", ".agents")
 HOOKS = ".codex/hooks.json"

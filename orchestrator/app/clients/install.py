@@ -19,11 +19,11 @@ from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.hints import Any
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.runner import durable
 
 CREATE, UPDATE, REMOVE, RESTORE = "create", "update", "remove", "restore"
@@ -113,7 +113,7 @@ def install(
     _check_flags(client, check=check, uninstall=uninstall, force=force, session_id=session_id)
     root = os.path.realpath(project)
     if not os.path.isdir(root):
-        raise UsageError("USAGE", f"--project: {project} is not a folder.", "Name the project folder")
+        raise UsageError("USAGE", sentence("--project: {} is not a folder.", local(project)), "Name the project folder")
     plan = _Plan(client, root, scope, force=force)
     if context is not None:
         plan.roles = context.version(context.active_version().id).workflow.roles()

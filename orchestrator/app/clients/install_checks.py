@@ -14,7 +14,7 @@ from pathlib import Path
 from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import names, strictjson
-from orchestrator.core.suggestions import local, sentence, suggest
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.hints import Any
 from orchestrator.runner import commands
 

@@ -22,7 +22,6 @@ from orchestrator.app.verdict import gates
 from orchestrator.core import handoff, names
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

@@ -13,6 +13,7 @@ from orchestrator.app.clients.known_clients import CLAUDE_CODE, CODEX
 from orchestrator.app.clients.requests import InstallClaudeCode, InstallCodex
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Given, Result, of_operation
 from orchestrator.doors.cli.text import layout
@@ -65,7 +66,7 @@ def _require_found(path: str, folder: Path) -> None:
 
     found = maintenance.find(None, os.environ, folder)
     if os.path.realpath(found) != os.path.realpath(path):
-        message = f"Hooks in {folder} use the database {found}, not {path}."
+        message = sentence("Hooks in {} use the database {}, not {}.", local(folder), local(found), local(path))
         raise UsageError("USAGE", message, "Leave --db out, or set ORCHESTRATOR_DB for the client as well")
 
 
