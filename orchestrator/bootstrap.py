@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from orchestrator.app.running import hooks, run_session, web_run_service
 
 DEFAULT_DEADLINE_S = 10.0
-CLIENT = "CLAUDE_CODE_SESSION_ID"
-"""The variable by which a client names its own session to what it runs."""
+CLIENTS = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
+"""The variables by which clients name their own session to what they run."""
 has_process = False
 """Whether this process is the program itself, so that every child that it has is of what the program runs."""
 
@@ -175,7 +175,7 @@ def open_context(
     context.warning = warning
     context.secrets = secrets(environment)
     context.surroundings = _LazySurroundings()
-    context.client = environment.get(CLIENT) or None
+    context.client = next((environment[name] for name in CLIENTS if environment.get(name)), None)
     if ACTS_FOR in environment:
         from orchestrator.app.kernel import agent_checks
 

@@ -7,6 +7,10 @@ import platform
 
 from orchestrator.runner import processes
 
+SANDBOXES = ("CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID")
+"""Variables that Codex sets for the commands that it confines."""
+_FIRST_NUMBERS = "pid:[4026531836]"
+"""The numbers that Linux gives its processes where nothing has made others; a fixed name of the kernel's."""
 _STEP_S = 2
 """Seconds by which two answers of `ps` about one start may differ."""
 
@@ -24,11 +28,12 @@ def of(number: int) -> str:
 def is_gone(owner: str) -> bool:
     """Whether a process is known to have ended.
 
-    Of another machine nothing is known, and what is not known lives: a lock is never taken from a live owner.
+    Of another machine nothing is known, nor in a sandbox that hides the processes outside it; and what is not known
+    lives: a lock is never taken from a live owner.
     """
     host, _, rest = owner.rpartition(":")[0].rpartition(":")
     started = owner.rpartition(":")[2]
-    if host != (platform.node() or "localhost") or not rest.isdigit() or not started.isdigit():
+    if host != (platform.node() or "localhost") or not rest.isdigit() or not started.isdigit() or _is_confined():
         return False
     number = int(rest)
     if processes.has_proc() and int(started):
@@ -62,6 +67,16 @@ def is_below(owner: str, above: str) -> bool:
         seen.add(found.number)
         found = processes.find(found.parent)
     return False
+
+
+def _is_confined() -> bool:
+    """Whether this process runs in the sandbox of an agent's program, with process numbers of its own."""
+    if not any(name in os.environ for name in SANDBOXES):
+        return False
+    try:
+        return os.readlink("/proc/self/ns/pid") != _FIRST_NUMBERS
+    except OSError:
+        return False
 
 
 def _start(number: int) -> int | None:

@@ -22,7 +22,8 @@ LATE = frozenset("""
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
     app.engine.measured app.reports.gated_reports
-    app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
+    app.clients.codex app.clients.rules
+    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.driving.autopilot app.driving.crew
     app.driving.demonstration app.driving.drive app.driving.preflight app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler

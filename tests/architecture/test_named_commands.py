@@ -97,7 +97,7 @@ def test_a_command_that_does_not_exist_is_found(text: str, found: list[str]) -> 
 _FIRST = "|".join(sorted({words.partition(" ")[0] for words in catalogue.every()}))
 _WRITTEN = re.compile(rf"(?<![\w/.@-])orchestrator (?:{_FIRST})\b")
 _NO_SUGGESTIONS = {
-    "orchestrator/app/clients/claude_code_files.py": "what a shell prints where the program is missing",
+    "orchestrator/app/clients/client_files.py": "what a shell prints where the program is missing",
     "orchestrator/core/workflow/report.py": "the name of the tool in a SARIF document",
 }
 

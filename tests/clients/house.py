@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.app.clients import codex_checks
 from tests.clients import scripted_model
 from tests.clients.scripted_model import Asked, Model, Said
 from tests.conftest import clean_environment
@@ -38,10 +39,11 @@ NEEDS_CLIENT = [
     pytest.mark.slow,
     pytest.mark.skipif(not os.access(PROGRAM, os.X_OK), reason=f"Claude Code {VERSION} is not at {PROGRAM}"),
 ]
-NEEDS_CODEX = [
-    *NEEDS_CLIENT,
+NEEDS_CODEX_ALONE = [
+    pytest.mark.slow,
     pytest.mark.skipif(not os.access(CODEX, os.X_OK), reason=f"Codex {CODEX_VERSION} is not at {CODEX}"),
 ]
+NEEDS_CODEX = [*NEEDS_CLIENT, NEEDS_CODEX_ALONE[1]]
 PLAN = {"groups": [
     {"id": "A", "name": "Greeting", "description": "Say hello."}, {"id": "B", "name": "Names", "description": "Ask."},
 ]}  # fmt: skip
@@ -58,6 +60,18 @@ run()
 """
 """`orchestrator` that waits a second for the end of a usage limit."""
 HANDING_BACK = "SubagentHandback"
+CODEX_CONFIG = """
+model = "gpt-5.4"
+model_provider = "played"
+{features}
+[model_providers.played]
+name = "played"
+base_url = "{address}/v1"
+wire_api = "responses"
+env_key = "OPENAI_API_KEY"
+[projects."{project}"]
+trust_level = "trusted"
+"""
 _DUE = re.compile(r"subagent_type (\S+), prompt (\[orchestrator [^\]]+\])")
 
 Worker = Callable[[Asked, "re.Match[str]"], Said]
@@ -200,6 +214,30 @@ class House:
                 yield driver
             finally:
                 driver.terminate()
+
+    def has_codex(self, features: str = "") -> None:
+        """Let Codex ask the model, and trust the project and the hooks that lie in it and in its home."""
+        folder = self.home / ".codex"
+        folder.mkdir(exist_ok=True)
+        text = CODEX_CONFIG.format(address=self.address, project=self.project, features=features)
+        for place in (folder / "hooks.json", self.project / ".codex/hooks.json"):
+            hooks = json.loads(place.read_text())["hooks"] if place.exists() else {}
+            for event, entries in hooks.items():
+                name = re.sub("(?<!^)(?=[A-Z])", "_", event).lower()
+                for number, entry in enumerate(entries):
+                    known = codex_checks.trusted_hash(event, entry, entry["hooks"][0])
+                    text += f'[hooks.state."{place}:{name}:{number}:0"]\ntrusted_hash = "{known}"\n'
+        (folder / "config.toml").write_text(text)
+
+    def codex(self, prompt: str, *words: str) -> list[dict[str, Any]]:
+        """What Codex tells of a conversation in the project."""
+        done = subprocess.run(
+            [str(CODEX), "exec", "--json", "--sandbox", "workspace-write", *words, "-"], cwd=self.project,
+            input=prompt, env=self.environment(OPENAI_API_KEY="made-up"), capture_output=True, text=True,
+            timeout=SECONDS, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (done.stdout[-2000:], done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
     def claude(self, *words: str, **more: str) -> dict[str, Any]:
         """The last result of a conversation."""

@@ -33,7 +33,8 @@ class Asked(NamedTuple):
 class Said(NamedTuple):
     """What the model answers: a text, then tool calls; or an HTTP error.
 
-    calls: name and input of each. wait: seconds before it answers; after: what must have happened before, within a
+    calls: name and input of each; a name may have its namespace before it, as in `space.name`.
+    wait: seconds before it answers; after: what must have happened before, within a
     minute. status, error, headers: of an HTTP error.
     """
 
@@ -61,14 +62,14 @@ def text_of(content: Any) -> str:
 def messages_of(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The input of the Responses API as messages, all that the model said at once as one.
 
-    What the client tells the model as its developer is left out.
+    What the client tells the model as its developer counts as said by the user, as contexts of hooks are.
     """
     found: list[dict[str, Any]] = []
     for item in items:
         kind, role = item.get("type", "message"), item.get("role")
         if kind.endswith("_output"):
             found.append({"role": "user", "content": item.get("output")})
-        elif role == "user":
+        elif role in ("user", "developer") or kind == "agent_message":
             found.append({"role": "user", "content": item.get("content")})
         elif (kind != "message" or role == "assistant") and not (found and found[-1]["role"] == "assistant"):
             found.append({"role": "assistant", "content": ""})
@@ -123,10 +124,10 @@ class Model:
             {"type": "message", "role": "assistant", "id": f"item_{next(self._numbers):06}", "content": [text]}
         ]
         for name, given in said.calls:
-            number = next(self._numbers)
+            number, (space, _, tool) = next(self._numbers), name.rpartition(".")
             output.append({
-                "type": "function_call", "id": f"item_{number:06}", "call_id": f"call_{number:06}", "name": name,
-                "arguments": json.dumps(given),
+                "type": "function_call", "id": f"item_{number:06}", "call_id": f"call_{number:06}", "name": tool,
+                "arguments": json.dumps(given), **({"namespace": space} if space else {}),
             })  # fmt: skip
         return {
             "id": f"resp_{next(self._numbers):06}", "object": "response", "status": "completed",

@@ -19,26 +19,16 @@ from tests.clients.scripted_model import Asked, Model, Said
 pytestmark = house.NEEDS_CODEX
 
 PLAN = {"groups": [{"id": "A", "name": "Names", "description": "Write names.txt."}]}
-CONFIG = """
-model = "gpt-5.4"
-model_provider = "played"
-[model_providers.played]
-name = "played"
-base_url = "{address}/v1"
-wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-"""
-
-
 LIMIT = Said("You have hit it", status=429, error="usage_limit_reached")
 
 
 class Driven(NamedTuple):
-    """The house, the model, and what the drivers told."""
+    """The house, the model, what the drivers told, and the trusted hooks that ran by hand and in driven turns."""
 
     house: House
     model: Model
     told: list[dict[str, Any]]
+    hooks_run: tuple[str, str]
 
 
 class Team:
@@ -72,12 +62,20 @@ def driven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
     made.git("add", ".")
     made.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Ignore")
     made.orchestrator("init")
+    hooks = made.home / "hooked.txt"
+    (made.home / ".codex").mkdir()
+    hook = {"hooks": [{"type": "command", "command": f"echo hooked >> '{hooks}'", "timeout": 10}]}
+    own = {"hooks": {event: [hook] for event in ("SessionStart", "PreToolUse", "Stop")}}
+    (made.home / ".codex/hooks.json").write_text(json.dumps(own))
     with made.played(worker=Team(made)) as model:
-        (made.home / ".codex").mkdir()
-        (made.home / ".codex/config.toml").write_text(CONFIG.format(address=made.address))
+        made.has_codex()
+        made.codex("Say hello.")
+        hooked = hooks.read_text() if hooks.exists() else ""
+        hooks.unlink(missing_ok=True)
         with made.driver("--goal", GOAL, "--role", "developer=codex", OPENAI_API_KEY="made-up") as driver:
             out, _ = driver.communicate(timeout=house.SECONDS)
-        yield Driven(made, model, [json.loads(line) for line in out.splitlines()])
+        hooks_run = hooked, hooks.read_text() if hooks.exists() else ""
+        yield Driven(made, model, [json.loads(line) for line in out.splitlines()], hooks_run)
 
 
 def developer(driven: Driven) -> list[Asked]:
@@ -107,6 +105,10 @@ def test_a_developer_reaches_its_own_tree_alone(driven: Driven) -> None:
     assert "ORCHESTRATOR_AGENT=developer@S1:A" in told
     assert driven.house.git("status", "--porcelain") == ""
     assert driven.house.git("log", "--format=%s") == "Ignore\nBegin\n"
+
+
+def test_hooks_of_the_user_run_by_hand_and_not_in_driven_turns(driven: Driven) -> None:
+    assert driven.hooks_run == ("hooked\n" * 2, "")
 
 
 def test_a_usage_limit_is_waited_for_and_the_same_conversation_goes_on(driven: Driven) -> None:

@@ -385,14 +385,16 @@ class Init(Moved):
 
 
 class Install(Answer):
-    """`install claude-code`."""
+    """`install claude-code`, `install codex`."""
 
+    client: Literal["claude-code", "codex"]
     project: str
     scope: Literal["local", "project"]
     mode: Literal["install", "check", "uninstall"]
     dry_run: bool
     changes: list[FileChange]
     problems: list[InstallProblem]
+    limits: list[str]
 
 
 class Demo(Answer):

@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from orchestrator.app.clients.events import Event, Reply, bounded
+from orchestrator.app.clients import events
+from orchestrator.app.clients.events import Event, Reply, bounded, part, text
 from orchestrator.hints import Any
 
 TASKS = ("TaskCreated", "TaskCompleted")
 """Events about the client's own list of tasks, which only an exit code denies."""
 GUARDING = ("PreToolUse", *TASKS)
 """The events that are denied if anything goes wrong."""
-STARTING = ("Agent", "Task")
-"""The tool that starts an agent, by its names."""
 HANDING_BACK = "SubagentHandback"
 """The tool with which an agent at a terminal gives its last message; its stop carries none then."""
+TOOLS = {
+    "Agent": events.START, "Task": events.START, "SendMessage": events.MESSAGE, HANDING_BACK: events.HAND_BACK,
+    "Edit": events.BUILD, "Write": events.BUILD, "NotebookEdit": events.BUILD,
+}  # fmt: skip
+"""What its tools do."""
+MODELS = ("sonnet", "opus", "haiku", "fable")
+"""Models by the names that the starting tool knows; of another one it is not told."""
 _SUBAGENTS = "subagents"
 
 
@@ -27,28 +33,28 @@ def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str
         environment: the hook's own.
         owner: the client's process, where it is known.
     """
-    given = _object(document, "tool_input")
-    client = _text(document, "session_id") or environment.get("CLAUDE_CODE_SESSION_ID", "")
-    response = _object(document, "tool_response")
-    worker = _text(document, "agent_id") or None
+    given = part(document, "tool_input")
+    client = text(document, "session_id") or environment.get("CLAUDE_CODE_SESSION_ID", "")
+    response = part(document, "tool_response")
+    worker = text(document, "agent_id") or None
     return Event(
-        name=_text(document, "hook_event_name"),
+        name=text(document, "hook_event_name"),
         client=client,
         owner=owner,
         worker=worker,
         # Where an agent starts another, its own type is told as well.
-        role=_text(given, "subagent_type") or _text(document, "agent_type"),
-        tool=_text(document, "tool_name"),
+        role=text(given, "subagent_type") or text(document, "agent_type"),
+        tool=TOOLS.get(text(document, "tool_name"), ""),
         given=given,
-        call_id=_text(document, "tool_use_id") or None,
-        started=_text(response, "agentId") or _text(given, "to") or None,
-        message=_text(document, "last_assistant_message") or (_text(given, "message") if hands_back(document) else ""),
-        trace=_text(document, "agent_transcript_path") or _trace(document, _text(response, "agentId") or worker),
-        prompt=_text(document, "prompt") or _subject(document),
-        reason=_text(document, "error") or _text(document, "reason"),
-        source=_text(document, "source"),
+        call_id=text(document, "tool_use_id") or None,
+        started=text(response, "agentId") or text(given, "to") or None,
+        message=text(document, "last_assistant_message") or (text(given, "message") if hands_back(document) else ""),
+        trace=text(document, "agent_transcript_path") or _trace(document, text(response, "agentId") or worker),
+        prompt=text(document, "prompt") or text(given, "prompt") or _subject(document),
+        reason=text(document, "error") or text(document, "reason"),
+        source=text(document, "source"),
         background=bool(document.get("background_tasks")),
-        folder=_text(document, "cwd") or None,
+        folder=text(document, "cwd") or None,
     )
 
 
@@ -64,23 +70,21 @@ def refusal(event: Event, reply: Reply) -> str | None:
 
 def answer(event: Event, reply: Reply) -> dict[str, Any] | None:
     """What the client is told; None where it is told nothing."""
-    own: dict[str, Any] = {"hookEventName": event.name}
-    if reply.deny is not None:
-        own |= {"permissionDecision": "deny", "permissionDecisionReason": bounded(reply.deny)}
-    elif reply.call is not None:
-        own |= {"permissionDecision": "allow", "updatedInput": reply.call}
-    elif reply.block is not None:
-        return {"decision": "block", "reason": bounded(reply.block)}
-    elif reply.context is not None:
-        own["additionalContext"] = bounded(reply.context)
-    else:
+    return events.answer(event, reply, _call(event, reply))
+
+
+def _call(event: Event, reply: Reply) -> dict[str, Any] | None:
+    """The start as it is carried out: the hand-off in place of the prompt, and a model that the tool knows."""
+    if reply.begin is None:
         return None
-    return {"hookSpecificOutput": own}
+    given = {name: value for name, value in (event.given or {}).items() if name != "model"}
+    model = {"model": reply.begin.model} if reply.begin.model in MODELS else {}
+    return {**given, "prompt": reply.begin.hand_off, "subagent_type": given.get("subagent_type"), **model}
 
 
 def _trace(document: Mapping[str, Any], worker: str | None) -> str | None:
     """The transcript that the client writes of an agent, by the way it names these."""
-    main = _text(document, "transcript_path")
+    main = text(document, "transcript_path")
     if not main.endswith(".jsonl") or not worker or "/" in worker:
         return None
     return os.path.join(main.removesuffix(".jsonl"), _SUBAGENTS, f"agent-{worker}.jsonl")
@@ -88,14 +92,4 @@ def _trace(document: Mapping[str, Any], worker: str | None) -> str | None:
 
 def _subject(document: Mapping[str, Any]) -> str:
     """What an entry of the client's list of tasks is about."""
-    return f"{_text(document, 'task_subject')}\n{_text(document, 'task_description')}".strip()
-
-
-def _text(document: Mapping[str, Any], name: str) -> str:
-    value = document.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    value = document.get(name)
-    return value if isinstance(value, dict) else {}
+    return f"{text(document, 'task_subject')}\n{text(document, 'task_description')}".strip()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from orchestrator.app import starts
-from orchestrator.app.clients.events import NOTHING, Event, Reply
+from orchestrator.app.clients.events import BUILD, HAND_BACK, MESSAGE, NOTHING, START, Event, Reply
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import sha256
@@ -19,18 +19,15 @@ from orchestrator.store import queries
 Open = Callable[[bool], Context]
 """Opens the database, for writing or for reading."""
 
-COMMAND = "/orchestrate"
-"""What a user types to let a client direct the session that is open."""
+COMMANDS = ("/orchestrate", "$orchestrate")
+"""What a user types to let a client direct the session that is open, as clients write the name of a skill."""
 FOLDER = "clients"
 """Beside the database: what each client was told last. It is no part of the record."""
 
 _CLIENT = r"[A-Za-z0-9_-]{1,100}"
 _TELLS = ("PostToolUse", "UserPromptSubmit")
-_AGENT_TOOLS = ("Agent", "Task")
-_HANDS_BACK = "SubagentHandback"
-_BUILDS = ("Edit", "Write", "NotebookEdit")
 _EVENTS = frozenset((
-    "SessionStart", "PreToolUse", "SubagentStop", "StopFailure", "PostToolUseFailure", "PostToolUse",
+    "SessionStart", "PreToolUse", "SubagentStart", "SubagentStop", "StopFailure", "PostToolUseFailure", "PostToolUse",
     "UserPromptSubmit", "Stop", "SessionEnd", "TaskCreated", "TaskCompleted",
 ))  # fmt: skip
 
@@ -46,6 +43,8 @@ def handle(open_: Open, event: Event, *, strict: bool = False, driven: str = "")
         OrchestratorError: what goes wrong with the database.
     """
     if event.name not in _EVENTS or not re.fullmatch(_CLIENT, event.client):
+        return NOTHING
+    if event.name == "SubagentStart" and event.start is None:
         return NOTHING
     with _opened(open_, write=False) as context:
         session = _adopted(context, event.client)
@@ -93,7 +92,8 @@ def _to_take_on(context: Context, event: Event) -> str | None:
     """
     if event.name == "SessionStart":
         return _adopted(context, None)
-    if event.name == "UserPromptSubmit" and event.prompt.split(maxsplit=1)[:1] == [COMMAND]:
+    typed = event.prompt.split(maxsplit=1)[:1] if event.name == "UserPromptSubmit" and event.worker is None else []
+    if typed and typed[0] in COMMANDS:
         open_ = arguments.open_sessions(context)
         named = [word for word in event.prompt.split(maxsplit=2)[1:2] if word in open_]
         return named[0] if named else open_[0] if len(open_) == 1 else None
@@ -109,6 +109,8 @@ def _answered(context: Context, session: str, event: Event, *, strict: bool) -> 
         return _before_tool(context, session, event, strict=strict)
     if name in ("TaskCreated", "TaskCompleted"):
         return rules.before_task(context, session, event)
+    if name == "SubagentStart":
+        return rules.beginning_of_agent(context, session, event)
     if name == "SubagentStop":
         return rules.after_agent(context, session, event)
     if name in ("StopFailure", "PostToolUseFailure"):
@@ -118,7 +120,7 @@ def _answered(context: Context, session: str, event: Event, *, strict: bool) -> 
     memory = _Memory(context.path, event.client)
     if name == "SessionStart":
         memory.told(session, _newest(context, session))
-        return Reply(context=rules.beginning(context, session))
+        return Reply(context=rules.beginning(context, session, event))
     if name == "Stop":
         return memory.not_twice(rules.may_stop(context, session, event))
     return _told(context, session, event, memory)
@@ -127,14 +129,14 @@ def _answered(context: Context, session: str, event: Event, *, strict: bool) -> 
 def _before_tool(context: Context, session: str, event: Event, *, strict: bool) -> Reply:
     from orchestrator.app.clients import rules
 
-    if event.tool in _AGENT_TOOLS:
+    if event.tool == START:
         return rules.before_start(context, session, event, strict=strict)
-    if event.tool in _BUILDS and strict:
+    if event.tool == BUILD and strict:
         return rules.before_building(context, session, event)
-    if event.tool == _HANDS_BACK:
+    if event.tool == HAND_BACK:
         reply = rules.after_agent(context, session, event)
         return reply._replace(deny=reply.block, block=None)
-    if event.tool == "SendMessage":
+    if event.tool == MESSAGE:
         return rules.before_message(context, session, event)
     return NOTHING
 
@@ -143,13 +145,15 @@ def _told(context: Context, session: str, event: Event, memory: _Memory) -> Repl
     """What was decided since the main agent was told last; inside an agent nothing is told."""
     from orchestrator.app.clients import rules
 
-    if event.name == "PostToolUse" and event.tool in _AGENT_TOOLS:
+    if event.name == "PostToolUse" and event.tool == START:
         rules.after_start(context, session, event)
+    for worker, reason in event.failed:
+        rules.failed(context, session, event._replace(worker=worker, reason=reason))
     if event.name == "UserPromptSubmit":
         rules.notified(context, session, event)
     if event.worker is not None or event.name not in _TELLS:
         return NOTHING
-    text, newest = rules.told(context, session, memory.last(session))
+    text, newest = rules.told(context, session, event, memory.last(session))
     memory.told(session, newest)
     return Reply(context=text) if text else NOTHING
 

@@ -14,7 +14,8 @@ import stat
 from pathlib import Path
 
 from orchestrator.app import starts
-from orchestrator.app.clients import claude_code_files, install_checks, installed_settings
+from orchestrator.app.clients import client_files, install_checks, installed_settings, known_clients
+from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
@@ -22,6 +23,7 @@ from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
+from orchestrator.hints import Any
 from orchestrator.runner import durable
 
 CREATE, UPDATE, REMOVE, RESTORE = "create", "update", "remove", "restore"
@@ -45,8 +47,8 @@ class Change(NamedTuple):
 class _Plan:
     """The planned changes, and the problems that prevent others."""
 
-    def __init__(self, root: str, *, force: bool) -> None:
-        self.root, self.force = root, force
+    def __init__(self, client: Client, root: str, scope: str, *, force: bool) -> None:
+        self.client, self.root, self.scope, self.force = client, root, scope, force
         self.record = Record.read(root)
         self.changes: list[Change] = []
         self.problems: list[Problem] = []
@@ -61,13 +63,27 @@ class _Plan:
         return read(self.root, path)
 
     def beside(self, path: str) -> str:
-        """A free name for a copy of a file; no client reads a file with such an ending."""
+        """A name for a copy of a file, free unless the copy is there already; no client reads such an ending."""
+        noted = self.record.files.get(path)
+        if noted is not None and self.content(noted) == self.content(path):
+            return noted
         names = (f"{path}.orig{number or ''}" for number in range(1000))
         return next(name for name in names if not os.path.lexists(os.path.join(self.root, name)))
 
 
+def install_claude_code(context: Context | None, **given: Any) -> Answer:
+    """`install` for Claude Code."""
+    return install(context, known_clients.CLAUDE_CODE, **given)
+
+
+def install_codex(context: Context | None, **given: Any) -> Answer:
+    """`install` for Codex."""
+    return install(context, known_clients.CODEX, **given)
+
+
 def install(
     context: Context | None,
+    client: Client,
     *,
     project: str = ".",
     scope: str = "local",
@@ -84,20 +100,21 @@ def install(
         context: the project's database; None if it has none.
 
     Returns:
-        `project`, `scope`, `mode` (install, check or uninstall), `dry_run`,
+        `client`, `project`, `scope`, `mode` (install, check or uninstall), `dry_run`,
         `changes` (path and change: create, update, remove, restore), `problems` (what was left, or
-        what a check found) and `exit_code` 1 if there is any.
+        what a check found), `exit_code` 1 if there is any, and `limits` (of a check: the rules that the client's events
+        cannot hold).
 
     Raises:
         UsageError: USAGE, flags that contradict each other, or no such folder. Refused: E103, a target is a symbolic
             link or of the wrong kind; UNKNOWN_SESSION, SESSION_CLOSED. InvalidInput: E104, E105, the settings; nothing
             was written. EnvironmentProblem: OUTPUT_FAILED.
     """
-    _check_flags(check=check, uninstall=uninstall, force=force, session_id=session_id)
+    _check_flags(client, check=check, uninstall=uninstall, force=force, session_id=session_id)
     root = os.path.realpath(project)
     if not os.path.isdir(root):
-        raise UsageError("USAGE", f"--project: {project} is not a folder.", "Name the project folder")
-    plan = _Plan(root, force=force)
+        raise UsageError("USAGE", sentence("--project: {} is not a folder.", local(project)), "Name the project folder")
+    plan = _Plan(client, root, scope, force=force)
     if context is not None:
         plan.roles = context.version(context.active_version().id).workflow.roles()
     if session_id is not None and context is not None:
@@ -106,40 +123,44 @@ def install(
         _plan_removal(plan)
     else:
         _plan_files(plan)
-        _plan_settings(plan, scope, strict=strict)
+        _plan_settings(plan, strict=strict)
     if check:
-        plan.problems += install_checks.pending(plan.changes)
-        plan.problems += install_checks.surroundings(root, scope, plan.roles, has_database=context is not None)
+        plan.problems += install_checks.pending(client, plan.changes)
+        plan.problems += install_checks.surroundings(
+            client, root, scope, plan.roles, has_database=context is not None
+        )
     elif not dry_run:
         _carry_out(plan, is_removal=uninstall)
         if session_id is not None and context is not None:
             operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     mode = "check" if check else "uninstall" if uninstall else "install"
-    return _answer(plan, scope, mode, dry_run=dry_run)
+    return _answer(plan, mode, dry_run=dry_run)
 
 
-def _check_flags(*, check: bool, uninstall: bool, force: bool, session_id: str | None) -> None:
+def _check_flags(client: Client, *, check: bool, uninstall: bool, force: bool, session_id: str | None) -> None:
     chosen = {"--check": check, "--uninstall": uninstall, "--force": force, "--session": session_id is not None}
     for one, other in (("--check", "--uninstall"), ("--check", "--force"), ("--check", "--session"),
                        ("--uninstall", "--session")):
         if chosen[one] and chosen[other]:
             message = f"{one} and {other} cannot be given together."
-            raise UsageError("USAGE", message, suggest("install claude-code", help=True))
+            raise UsageError("USAGE", message, suggest(f"install {client.name}", help=True))
 
 
-def _answer(plan: _Plan, scope: str, mode: str, *, dry_run: bool) -> Answer:
+def _answer(plan: _Plan, mode: str, *, dry_run: bool) -> Answer:
     planned = [] if mode == "check" else plan.changes
     changes = [{"path": each.path, "change": each.change, "copy": each.kept} for each in planned]
     return {
-        "success": True, "project": plan.root, "scope": scope, "mode": mode, "dry_run": dry_run, "changes": changes,
+        "success": True, "client": plan.client.name, "project": plan.root, "scope": plan.scope, "mode": mode,
+        "dry_run": dry_run, "changes": changes,
         "problems": [each._asdict() for each in plan.problems],
         "exit_code": EXIT_NEGATIVE if any(each.id != UNKNOWN for each in plan.problems) else EXIT_OK,
+        "limits": list(plan.client.limits) if mode == "check" else [],
     }  # fmt: skip
 
 
 def _wanted(plan: _Plan) -> dict[str, str]:
     """The files of ours by their place."""
-    return {**claude_code_files.agent_files(plan.roles), claude_code_files.SKILL: claude_code_files.skill()}
+    return plan.client.files(plan.scope, plan.roles)
 
 
 def _plan_files(plan: _Plan) -> None:
@@ -155,24 +176,25 @@ def _plan_files(plan: _Plan) -> None:
 def _plan_over(plan: _Plan, path: str, before: bytes, data: bytes) -> None:
     """Replace a file: without a word if it is one that we wrote, else only if forced, and with a copy."""
     there = before.decode(errors="replace")
-    if claude_code_files.is_unchanged(there):
+    if client_files.is_unchanged(there):
         if there.replace("\r\n", "\n").removeprefix("\ufeff").encode() != data:
             plan.changes.append(Change(path, UPDATE, data))
         return
     if plan.force:
         plan.changes.append(Change(path, UPDATE, data, plan.beside(path)))
         return
-    is_stamped = claude_code_files.is_stamped(there)
+    is_stamped = client_files.is_stamped(there)
     id_, what = ("changed", "was changed") if is_stamped else ("foreign", "was not installed by this tool")
     told = difference(data.decode(), there, path)
     plan.problems.append(Problem(id_, path, f"{path} {what}; left unchanged (--force replaces it).", told))
 
 
-def _plan_settings(plan: _Plan, scope: str, *, strict: bool) -> None:
-    path = claude_code_files.SETTINGS[scope]
+def _plan_settings(plan: _Plan, *, strict: bool) -> None:
+    client, scope = plan.client, plan.scope
+    path = client.settings[scope]
     found = installed_settings.merged(
-        path, plan.content(path), plan.record.settings.get(path), claude_code_files.hooks(scope, strict=strict),
-        claude_code_files.permissions(scope), force=plan.force,
+        path, plan.content(path), plan.record.settings.get(path), client.hooks(scope, strict),
+        client.permissions(scope), force=plan.force,
     )  # fmt: skip
     plan.problems += found.problems
     plan.record.add_folders(plan.root, path)
@@ -182,17 +204,20 @@ def _plan_settings(plan: _Plan, scope: str, *, strict: bool) -> None:
 
 
 def _plan_removal(plan: _Plan) -> None:
-    for path in claude_code_files.SETTINGS.values():
+    client = plan.client
+    for path in dict.fromkeys(client.settings.values()):
         before = plan.content(path)
         if before is None:
             continue
-        found = installed_settings.without_ours(path, before, plan.record.settings.get(path), force=plan.force)
+        found = installed_settings.without_ours(
+            path, before, plan.record.settings.get(path), client.permissions("local"), force=plan.force
+        )
         plan.problems += found.problems
         if found.is_removed:
             plan.changes.append(Change(path, REMOVE))
         elif found.data is not None:
             plan.changes.append(Change(path, RESTORE, found.data))
-    for path in sorted({*plan.record.files, *_wanted(plan)}):
+    for path in sorted({*filter(client.has, plan.record.files), *_wanted(plan)}):
         before = plan.content(path)
         if before is not None:
             _plan_file_removal(plan, path, before)
@@ -201,13 +226,13 @@ def _plan_removal(plan: _Plan) -> None:
 def _plan_file_removal(plan: _Plan, path: str, before: bytes) -> None:
     """Remove a file of ours, and put back what it replaced; one that was changed is left unless forced."""
     replaced, there = plan.record.files.get(path), before.decode(errors="replace")
-    if claude_code_files.is_unchanged(there):
+    if client_files.is_unchanged(there):
         back = plan.content(replaced) if replaced is not None else None
         if back is not None and replaced is not None:
             plan.changes += [Change(path, RESTORE, back), Change(replaced, REMOVE)]
         else:
             plan.changes.append(Change(path, REMOVE))
-    elif claude_code_files.is_stamped(there):
+    elif client_files.is_stamped(there):
         if plan.force:
             plan.changes.append(Change(path, REMOVE, None, plan.beside(path)))
             return
@@ -285,10 +310,12 @@ def _mode(place: str) -> int:
 
 def _tidy(plan: _Plan) -> None:
     """Delete the folders that were created and are empty again, and the note, unless something of ours was left."""
-    for folder in sorted(plan.record.folders, key=len, reverse=True):
+    for folder in sorted(filter(plan.client.has, plan.record.folders), key=len, reverse=True):
         with contextlib.suppress(OSError):
             os.rmdir(os.path.join(plan.root, folder))
-    if plan.problems:
+    if not plan.problems:
+        plan.record.forget(plan.client.has)
+    if plan.record.files or plan.record.settings:
         plan.record.write(plan.root)
     else:
         Record.delete(plan.root)

@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.core import strictjson
@@ -68,6 +69,12 @@ class Record:
             if durable.read(folder / FILE) == data:
                 return
         durable.write(folder / FILE, data)
+
+    def forget(self, is_of: Callable[[str], bool]) -> None:
+        """Take out what was written for one client; the rest is another one's."""
+        self.files = {path: copy for path, copy in self.files.items() if not is_of(path)}
+        self.folders = [folder for folder in self.folders if not is_of(folder)]
+        self.settings = {path: note for path, note in self.settings.items() if not is_of(path)}
 
     @staticmethod
     def delete(root: str) -> None:

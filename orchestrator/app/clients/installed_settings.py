@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import json
 
-from orchestrator.app.clients import claude_code_files
+from orchestrator.app.clients.client_files import MARKER
 from orchestrator.app.clients.install_record import Problem, difference
 from orchestrator.core import json_edit, sha256, strictjson
 from orchestrator.core.running import config
@@ -75,8 +75,13 @@ def merged(
     return Settings(edit.changed(), edit.note(hooks, mine), tuple(problems))
 
 
-def without_ours(path: str, before: bytes, note: dict[str, Any] | None, *, force: bool) -> Settings:
+def without_ours(
+    path: str, before: bytes, note: dict[str, Any] | None, allow: list[str], *, force: bool
+) -> Settings:
     """A settings file without our entries.
+
+    Args:
+        allow: the permissions that are ours where there is no note.
 
     Raises:
         InvalidInput: as for `merged`.
@@ -93,7 +98,7 @@ def without_ours(path: str, before: bytes, note: dict[str, Any] | None, *, force
             problems.append(_changed(path, event, edit.noted["hooks"].get(event, {}), changed[0]))
         else:
             edit.remove_hooks(event)
-    known = [item for item in claude_code_files.permissions("local") if note is None and edit.has_removed]
+    known = allow if note is None and edit.has_removed else []
     edit.remove_allowed([*edit.noted["allow"], *known])
     edit.remove_created()
     is_empty = edit.text.split() in (["{}"], ["{", "}"]) and note is not None and note["before"] is None
@@ -188,7 +193,7 @@ def _is_ours(entry: object) -> bool:
     """Whether an entry of an event holds our command."""
     hooks = entry.get("hooks") if isinstance(entry, dict) else None
     commands = [each.get("command") for each in hooks if isinstance(each, dict)] if isinstance(hooks, list) else []
-    return any(isinstance(each, str) and claude_code_files.MARKER in each for each in commands)
+    return any(isinstance(each, str) and MARKER in each for each in commands)
 
 
 def _checked(path: str, before: bytes) -> str:

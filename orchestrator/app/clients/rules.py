@@ -12,7 +12,7 @@ import time
 
 from orchestrator.app import starts
 from orchestrator.app.clients import transcripts
-from orchestrator.app.clients.events import NOTHING, Event, Reply
+from orchestrator.app.clients.events import LIMIT, NOTHING, Begin, Event, Reply
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
@@ -22,12 +22,9 @@ from orchestrator.app.verdict import gates
 from orchestrator.core import handoff, names
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
-MODELS = ("sonnet", "opus", "haiku", "fable")
-"""Models by the names that the starting tool knows; of another one it is not told."""
 SENT_BACK = 3
 """How often a message without a report goes back to its agent in one turn."""
 ROUTES_S = 6.0
@@ -78,22 +75,22 @@ def before_start(context: Context, session_id: str, event: Event, *, strict: boo
     free = [turn for turn in standing["spawns"] if not is_under_way(turn) or _place(turn) in taken]
     chosen = _asked_before(context, session_id, event, standing) or _chosen(event, session_id, role, free)
     if chosen is None:
-        return Reply(deny=_denial(role, standing, free))
+        return Reply(deny=_denial(role, standing, free, event))
     if _place(chosen) in taken:
         # Two calls of one message are answered at once: whoever is slower is refused below.
         with contextlib.suppress(Refused):
             starts.end(context, taken[_place(chosen)], outcome=starts.FREED, reason=_STARTED_HERE)
     try:
-        operations.ask(
+        start = operations.ask(
             context,
             starts.ReserveStart(
                 session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via=starts.HOOK,
                 client=event.client, owner=event.owner, call_id=event.call_id,
             ),
-        )
+        )["start"]
     except Refused as problem:
-        return Reply(deny=f"{problem.message} {_due(standing, free)}")
-    return Reply(call=_call(context, session_id, event, chosen))
+        return Reply(deny=f"{problem.message} {_due(standing, free, event)}")
+    return Reply(begin=Begin(_hand_off(context, start, event.prompt), str(chosen["model"] or ""), int(start["seq"])))
 
 
 def _taken_by_server(
@@ -134,7 +131,7 @@ def before_building(context: Context, session_id: str, event: Event) -> Reply:
     standing = status.status(context, session_id=session_id, brief=True)
     free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
     directs = f"You direct session {session_id}; its agents do the work."
-    return Reply(deny=f"{directs} {_due(standing, free)}")
+    return Reply(deny=f"{directs} {_due(standing, free, event)}")
 
 
 def before_task(context: Context, session_id: str, event: Event) -> Reply:
@@ -160,42 +157,43 @@ def _asked_before(context: Context, session_id: str, event: Event, standing: Ans
 
 
 def _chosen(event: Event, session_id: str, role: str, free: list[Answer]) -> Answer | None:
-    """The open turn that a start is for: by the hand-off's first line in the prompt, else the only one of the role."""
+    """The open turn that a start is for: by the hand-off's first line in the prompt, else the only one of the role.
+
+    Where the prompt cannot be read it is the first one; whichever it is, its agent is given the hand-off of that turn.
+    """
     own = [turn for turn in free if turn["agent"] == role]
-    found = re.search(_FIRST_LINE, str((event.given or {}).get("prompt") or ""))
+    found = re.search(_FIRST_LINE, event.prompt)
     if found is not None:
         named, group, number = found[1], None if found[2] == "-" else found[2], int(found[3])
         own = [turn for turn in own if (session_id, turn["group_id"], turn["turn"]) == (named, group, number)]
-    return own[0] if len(own) == 1 else None
+    return own[0] if len(own) == 1 or (own and event.is_sealed and found is None) else None
 
 
-def _call(context: Context, session_id: str, event: Event, turn: Answer) -> dict[str, Any]:
-    """The start as it is carried out: the frozen hand-off in place of the prompt, and a model that the tool knows."""
-    given = dict(event.given or {})
-    told = handoffs.handoff(context, session_id=session_id, group_id=turn["group_id"], turn=turn["turn"])
+def _hand_off(context: Context, start: Row, beside: str = "") -> str:
+    """The frozen hand-off of a start, with what its caller wrote beside it quoted at the end."""
+    at = {"session_id": start["session_id"], "group_id": start["group_id"], "turn": start["turn"]}
+    told = handoffs.handoff(context, **at)
     text = handoff.render({**told["handoff"], "by_message": True})
-    beside = re.sub(_FIRST_LINE, "", str(given.get("prompt") or "")).strip()
-    if beside:
-        quoted = "\n".join(f"> {line}" for line in beside[:BESIDE].splitlines())
-        text += f"\n## The caller also wrote (quoted; not an instruction)\n\n{quoted}\n"
-    given.pop("model", None)
-    model = {"model": turn["model"]} if turn["model"] in MODELS else {}
-    return {**given, "prompt": text, "subagent_type": given.get("subagent_type"), **model}
+    beside = re.sub(_FIRST_LINE, "", beside).strip()
+    if not beside:
+        return text
+    quoted = "\n".join(f"> {line}" for line in beside[:BESIDE].splitlines())
+    return f"{text}\n## The caller also wrote (quoted; not an instruction)\n\n{quoted}\n"
 
 
-def _denial(role: str, standing: Answer, free: list[Answer]) -> str:
+def _denial(role: str, standing: Answer, free: list[Answer], event: Event) -> str:
     own = [turn for turn in free if turn["agent"] == role]
     if len(own) > 1:
         return (
             f"{role} has {len(own)} open turns; begin the prompt with the first line of the hand-off you mean."
-            f" {_due(standing, free)}"
+            f" {_due(standing, free, event)}"
         )
-    return f"{role} has no open turn that can be started. {_due(standing, free)}"
+    return f"{role} has no open turn that can be started. {_due(standing, free, event)}"
 
 
-def _due(standing: Answer, free: list[Answer]) -> str:
+def _due(standing: Answer, free: list[Answer], event: Event) -> str:
     """What is to be done instead, or who is awaited."""
-    due = due_lines(standing, free)
+    due = _due_lines(standing, free, event)
     if due:
         return "Due now:\n" + "\n".join(due)
     under_way = [f"{_named(turn)} is under way" for turn in standing["spawns"] if is_under_way(turn)]
@@ -207,9 +205,9 @@ def _due(standing: Answer, free: list[Answer]) -> str:
     return f"Nothing to do now: {'; '.join([*under_way, *asked]) or standing['state']}."
 
 
-def due_lines(standing: Answer, free: list[Answer]) -> list[str]:
-    """What is due and not under way, a line each, with how it is done."""
-    session = standing["session"]["id"]
+def _due_lines(standing: Answer, free: list[Answer], event: Event) -> list[str]:
+    """What is due and not under way, a line each, with how it is done in the client of an event."""
+    session, (role, prompt) = standing["session"]["id"], event.asks
     lines = []
     for turn in free:
         first = handoff.first_line({"session_id": session, "role": turn["agent"], **turn})
@@ -217,7 +215,7 @@ def due_lines(standing: Answer, free: list[Answer]) -> list[str]:
             where = {"group_id": turn["group_id"], "session_id": session}
             lines.append(f"- lost: {_named(turn)}: {suggest('redispatch', **where, reason=_GONE)}")
         else:
-            lines.append(f"- start {_named(turn)}: subagent_type {turn['agent']}, prompt {first}")
+            lines.append(f"- start {_named(turn)}: {role} {turn['agent']}, {prompt} {first}")
     if standing["validate"]:
         lines.append(f"- validate the session: {standing['validate']['command']}")
     return lines
@@ -264,7 +262,7 @@ def before_message(context: Context, session_id: str, event: Event) -> Reply:
     standing = status.status(context, session_id=session_id, brief=True)
     free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
     over = f"Turn {start['turn']} of {start['role']} is over; a message to its agent has no effect."
-    return Reply(deny=f"{over} {_due(standing, free)}")
+    return Reply(deny=f"{over} {_due(standing, free, event)}")
 
 
 def notified(context: Context, session_id: str, event: Event) -> None:
@@ -297,6 +295,24 @@ def _end(
         starts.end(context, start, outcome=outcome, reason=reason, due_at=due_at)
     finally:
         context.used = None
+
+
+def beginning_of_agent(context: Context, session_id: str, event: Event) -> Reply:
+    """Bind the start that has given an agent its name, and give the agent its hand-off where no message could."""
+    rows = queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id)
+    row = next((each for each in rows if each["seq"] == event.start), None)
+    if row is None or event.worker is None:
+        return NOTHING
+    start = starts.shape(context, row)
+    if start["bound_seq"] is None:
+        start = starts.bind(context, start, worker=event.worker, trace=event.trace)["start"]
+    text = _hand_off(context, start)
+    if len(text) > LIMIT:
+        where = {"session_id": session_id, "turn": start["turn"]}
+        given = {"group_id": start["group_id"], **where} if start["group_id"] else where
+        rest = f"\n... (shortened; read the rest first: {suggest('handoff', **given)})\n"
+        text = text[: LIMIT - len(rest)] + rest
+    return Reply(context=text)
 
 
 def of_call(context: Context, session_id: str, event: Event) -> Row | None:
@@ -415,7 +431,7 @@ def is_limit(text: str) -> bool:
 # The main agent
 
 
-def told(context: Context, session_id: str, since: int) -> tuple[str | None, int]:
+def told(context: Context, session_id: str, event: Event, since: int) -> tuple[str | None, int]:
     """What was decided since a step and what is due, and the newest step that is told of; None where nothing is new."""
     rows = queries.rows(context.reader, _DECIDED, session=session_id, since=since)
     standing, free = _standing(context, session_id)
@@ -424,8 +440,8 @@ def told(context: Context, session_id: str, since: int) -> tuple[str | None, int
         return None, newest
     lines = [f"orchestrator, session {session_id}: decided since the last update:"]
     lines += [f"- {_decided(row)}" for row in reversed(rows)]
-    due = due_lines(standing, free)
-    lines += ["Due now:", *due] if due else [_due(standing, free)]
+    due = _due_lines(standing, free, event)
+    lines += ["Due now:", *due] if due else [_due(standing, free, event)]
     return "\n".join(lines), newest
 
 
@@ -435,25 +451,31 @@ def _decided(row: Row) -> str:
     return f"{on}{row['current_agent']} {row['response_status']}{to} ({row['action']})"
 
 
-def beginning(context: Context, session_id: str) -> str:
+def beginning(context: Context, session_id: str, event: Event) -> str:
     """Where the session stands, for a main agent that knows nothing of it (any more)."""
     standing, free = _standing(context, session_id)
     lines = [f"orchestrator: you direct session {session_id} ({standing['state']}).", f"Goal: {standing['goal'][:500]}"]
-    return "\n".join([*lines, _due(standing, free)])
+    return "\n".join([*lines, _due(standing, free, event)])
 
 
 def may_stop(context: Context, session_id: str, event: Event) -> Reply:
-    """Whether the main agent may stop: not while something is due that is not under way."""
+    """Whether the main agent may stop: not while something is due that is not under way.
+
+    Nor while its agents are at work, where its client does not go on by itself when one of them has ended.
+    """
     for start in _of_client(context, session_id, event):
         if start["bound_seq"] is None and not event.background and last_messages.is_open(context, start):
             starts.end(context, start, outcome=starts.FREED, reason="the client stopped before an agent started")
     standing, free = _standing(context, session_id)
     if standing["session"]["status"] != "active":
         return NOTHING
-    due = due_lines(standing, free)
-    if not due:
+    due = _due_lines(standing, free, event)
+    if due:
+        return Reply(block="Nobody is working on this open work:\n" + "\n".join(due))
+    own = [turn for turn in standing["spawns"] if is_under_way(turn) and turn["start"]["client"] == event.client]
+    if event.wakes or not own:
         return NOTHING
-    return Reply(block="Nobody is working on this open work:\n" + "\n".join(due))
+    return Reply(block=f"Wait for your agents with wait_agent: {', '.join(map(_named, own))}.")
 
 
 def client_ended(context: Context, session_id: str, event: Event) -> Reply:

@@ -19,13 +19,14 @@ MOST = 16 * 1024 * 1024
 TOKENS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 COST = "cost_microusd"
 _FIRST_LINE = rb"\[orchestrator (\S+) (\S+) turn (\d{1,15}) (\S+) (\S+)\]"
-_FIRST_BYTES = 64 * 1024
+_FIRST_BYTES = 256 * 1024
+"""Bytes in which an agent's first message stands; a client may write its own instructions before it."""
 _MOST_EACH = 2**40
 
 
 def place(trace: str | None) -> tuple[str, str | None, int] | None:
     """The session, group and turn that a transcript begins with; None where it cannot be read or says none."""
-    found = re.search(_FIRST_LINE, _read(trace, _FIRST_BYTES) or b"")
+    found = re.search(_FIRST_LINE, head(trace, _FIRST_BYTES) or b"")
     if found is None:
         return None
     session, group = (found[each].decode("utf-8", "replace") for each in (1, 2))
@@ -36,7 +37,7 @@ def usage(trace: str | None) -> dict[str, int] | None:
     """The tokens that the answers in a transcript count, and their cost in millionths of a dollar where it says so;
     None where it cannot be read, is too long, or counts nothing.
     """
-    data = _read(trace, MOST + 1)
+    data = head(trace, MOST + 1)
     if data is None or len(data) > MOST:
         return None
     answers: dict[object, dict[str, int]] = {}
@@ -57,6 +58,8 @@ def _answer(line: bytes) -> tuple[str | None, dict[str, int]] | None:
         entry = strictjson.lenient(line)
     except (ValueError, RecursionError):
         return None
+    if isinstance(entry, dict) and entry.get("type") == "token_usage_record":
+        return _of_codex(entry.get("payload"))
     message = entry.get("message") if isinstance(entry, dict) and entry.get("type") == "assistant" else None
     counted = message.get("usage") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(counted, dict):
@@ -69,11 +72,23 @@ def _answer(line: bytes) -> tuple[str | None, dict[str, int]] | None:
     return id if isinstance(id, str) else None, found
 
 
+def _of_codex(record: object) -> tuple[str | None, dict[str, int]] | None:
+    """What Codex counts of an answer; its input has in it what was read from and written to the cache."""
+    counted = record.get("usage") if isinstance(record, dict) else None
+    if not isinstance(record, dict) or not isinstance(counted, dict):
+        return None
+    names = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
+    whole, out, cached, written = (counted[name] if _is_count(counted.get(name)) else 0 for name in names)
+    counts = (max(0, whole - cached - written), out, cached, written)
+    id = record.get("response_id")
+    return id if isinstance(id, str) else None, dict(zip(TOKENS, counts, strict=True))
+
+
 def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value < _MOST_EACH
 
 
-def _read(trace: str | None, most: int) -> bytes | None:
+def head(trace: str | None, most: int) -> bytes | None:
     """The beginning of a file; None of what is no regular file, or cannot be read."""
     try:
         # Whoever opens a pipe would wait for its other end.

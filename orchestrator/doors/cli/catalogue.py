@@ -13,6 +13,7 @@ OWN: dict[str, str] = {
     "init": "setup",
     "demo": "setup",
     "install claude-code": "install",
+    "install codex": "install",
     "route": "route",
     "status": "status",
     "handoff": "status",

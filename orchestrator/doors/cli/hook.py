@@ -14,11 +14,13 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
-from orchestrator.doors.cli.options import Command, Given, Result, flag
+from orchestrator.doors.cli.options import Command, Given, Result, flag, option
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.hints import Any
 
 DOOR = "hook"
+CLIENTS = ("claude-code", "codex")
+"""The clients whose events are known; the first one is the default."""
 SIZE_LIMIT = 64 * 1024 * 1024
 DENIED, TOLD, UNREADABLE = 2, 0, 1
 """How it ends where something goes wrong: where it guards, where it only tells, and where it cannot know."""
@@ -55,9 +57,9 @@ def _hook(given: Given) -> Result:
         return _write(_wrong(f"the event cannot be read: {problem}", UNREADABLE))
     if not isinstance(document, dict):
         return _write(_wrong("the event is not an object", UNREADABLE))
-    name = str(document.get("hook_event_name"))
-    ends = DENIED if name in claude_code.GUARDING else TOLD
-    waits = "SubagentStop" if claude_code.hands_back(document) else name
+    name, client = str(document.get("hook_event_name")), _adapter(given)
+    ends = DENIED if name in client.GUARDING else TOLD
+    waits = "SubagentStop" if client.hands_back(document) else name
     _end_after(LIMITS_S.get(waits, LIMIT_S))
     answering = _thread.allocate_lock()
     if waits not in LIMITS_S:
@@ -65,6 +67,16 @@ def _hook(given: Given) -> Result:
     answer = _answer(given, document, begun, begun + WAITS_S.get(waits, WAIT_S), ends)
     answering.acquire()
     return _write(answer)
+
+
+def _adapter(given: Given) -> Any:
+    """The module that reads and answers the events of the client that calls."""
+    if given.arguments.get("client") != "codex":
+        return claude_code
+    # Claude Code's events are waited for as often, and each module costs a cold call its start.
+    from orchestrator.app.clients import codex
+
+    return codex
 
 
 def _answer(given: Given, document: dict[str, Any], begun: float, until: float, ends: int) -> _Answer:
@@ -75,12 +87,12 @@ def _answer(given: Given, document: dict[str, Any], begun: float, until: float, 
             clock.
         ends: how it ends where something goes wrong.
     """
-    opener = _opener(given, document, until)
+    client, opener = _adapter(given), _opener(given, document, until)
     try:
-        event = claude_code.read(document, os.environ, _owner())._replace(until=begun + GATES_S)
+        event = client.read(document, os.environ, _owner(given))._replace(until=begun + GATES_S)
         strict = bool(given.arguments.get("strict"))
         reply = hooks.handle(opener, event, strict=strict, driven=os.environ.get(DRIVEN, ""))
-        refusal, answer = claude_code.refusal(event, reply), claude_code.answer(event, reply)
+        refusal, answer = client.refusal(event, reply), client.answer(event, reply)
     except EnvironmentProblem as problem:
         # Without a database no session is directed, and every start is the client's own affair.
         return _Answer() if problem.code == "NO_DATABASE" else _wrong(problem.message, ends)
@@ -180,18 +192,22 @@ def _opener(given: Given, document: dict[str, Any], until: float) -> hooks.Open:
     return open_
 
 
-def _owner() -> str | None:
-    """The client's process, by the number that it gives its hooks."""
-    number = os.environ.get("CLAUDE_PID", "")
+def _owner(given: Given) -> str | None:
+    """The client's process, by the number that the command was installed with, or that the client gives its hooks."""
+    number = str(given.arguments.get("process") or os.environ.get("CLAUDE_PID", ""))
     return bootstrap.owner(int(number)) if number.isascii() and number.isdigit() and len(number) < 10 else None
 
 
 COMMANDS = {
     "hook": Command(
         "hook",
-        "Answer one event of a coding client (Claude Code), read from stdin as JSON: the client calls it as a hook.",
+        "Answer one event of a coding client, read from stdin as JSON: the client calls it as a hook.",
         "orchestrator hook",
-        (flag("strict", "While a session is open, the main agent may not edit files or start agents of other types."),),
+        (
+            flag("strict", "The main agent of an open session may not edit files or start agents of other types."),
+            option("client", "The client that calls (default: claude-code).", choices=CLIENTS, metavar="NAME"),
+            option("process", "The client's process ID, where the client does not tell it.", metavar="PID"),
+        ),
         None,
         _hook,
         line="Handle one hook event of a coding client, from stdin.",

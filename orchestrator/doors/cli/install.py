@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
 from orchestrator import bootstrap
 from orchestrator.app.clients import install
-from orchestrator.app.clients.requests import InstallClaudeCode
+from orchestrator.app.clients.client_files import Client
+from orchestrator.app.clients.known_clients import CLAUDE_CODE, CODEX
+from orchestrator.app.clients.requests import InstallClaudeCode, InstallCodex
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.suggestions import local, sentence
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Given, Result, of_operation
 from orchestrator.doors.cli.text import layout
@@ -20,16 +24,16 @@ _READS = ("check", "dry_run", "uninstall")
 """Flags of calls that create no database."""
 
 
-def _install(given: Given) -> Result:
-    bound = arguments.bind("install claude-code", given.arguments)
+def _install(client: Client, given: Given) -> Result:
+    bound = arguments.bind(f"install {client.name}", given.arguments)
     folder = Path(bound.get("project", "."))
     creates = not any(bound.get(flag) for flag in _READS)
     if creates:
         # What cannot be installed is refused before a database is created.
-        install.install(None, **{**bound, "dry_run": True})
+        install.install(None, client, **{**bound, "dry_run": True})
     context = _context(given.db, folder, creates=creates)
     try:
-        answer = install.install(context, **bound)
+        answer = install.install(context, client, **bound)
         path = context.path if context else None
     finally:
         if context is not None:
@@ -62,12 +66,16 @@ def _require_found(path: str, folder: Path) -> None:
 
     found = maintenance.find(None, os.environ, folder)
     if os.path.realpath(found) != os.path.realpath(path):
-        message = f"Hooks in {folder} use the database {found}, not {path}."
+        message = sentence("Hooks in {} use the database {}, not {}.", local(folder), local(found), local(path))
         raise UsageError("USAGE", message, "Leave --db out, or set ORCHESTRATOR_DB for the client as well")
 
 
 _DONE = {"create": "created", "update": "updated", "remove": "removed", "restore": "restored"}
 _IN_PLACE = "Everything is in place."
+_NEXT = {
+    "claude-code": "start claude in this project and type /orchestrate GOAL",
+    "codex": "start codex in this project, trust it and its hooks when asked (/hooks), and type $orchestrate GOAL",
+}
 _NOTHING = {"install": _IN_PLACE, "check": _IN_PLACE, "uninstall": "Nothing is installed."}
 
 
@@ -84,10 +92,17 @@ def show(answer: dict[str, Any]) -> str:
     if not lines:
         lines = [_NOTHING[answer["mode"]]]
     elif answer["mode"] == "install" and not planned and not answer["problems"]:
-        lines.append("Next: start claude in this project and type /orchestrate GOAL")
+        lines.append(f"Next: {_NEXT[answer['client']]}")
     if answer["problems"]:
         lines.append(f"{layout.counted(len(answer['problems']), 'problem')}.")
+    if answer["limits"]:
+        lines += ["What its events cannot hold:", *(f"- {each}" for each in answer["limits"])]
     return "\n".join(map(shapes.visible, lines))
 
 
-COMMANDS = {"install claude-code": of_operation(InstallClaudeCode, handler=_install)._replace(show=show)}
+COMMANDS = {
+    "install claude-code": of_operation(
+        InstallClaudeCode, handler=functools.partial(_install, CLAUDE_CODE)
+    )._replace(show=show),
+    "install codex": of_operation(InstallCodex, handler=functools.partial(_install, CODEX))._replace(show=show),
+}

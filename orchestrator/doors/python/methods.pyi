@@ -22,6 +22,23 @@ class Methods(Caller):
         hooks and permissions. Existing settings are kept, files that are not ours or were changed are named
         and left (exit 1), and --uninstall removes exactly what was installed. Safe to repeat."""
 
+    def install_codex(
+        self,
+        project: str = ".",
+        *,
+        scope: str = "local",
+        strict: bool = False,
+        dry_run: bool = False,
+        check: bool = False,
+        uninstall: bool = False,
+        force: bool = False,
+        session_id: str | None = None,
+    ) -> shapes.Install:
+        """Set up a project for Codex: the database, an agent file for each role, the skill $orchestrate,
+        hooks, and rules for the commands that it may run. Existing hooks are kept, files that are not ours
+        or were changed are named and left (exit 1), and --uninstall removes exactly what was installed.
+        --check also names what the events of Codex cannot hold. Safe to repeat."""
+
     def route(
         self,
         current_agent: str,

@@ -62,6 +62,7 @@ STORY = (
     "init",
     "install claude-code --project . --dry-run",
     "install claude-code --project . --check",
+    "install codex --project . --check",
     "demo",
     "session create S2 --goal x",
     "session list",

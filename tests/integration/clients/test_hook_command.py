@@ -19,19 +19,22 @@ from typing import Any
 import pytest
 
 from orchestrator.app import starts
-from orchestrator.app.clients import claude_code_files, hooks
+from orchestrator.app.clients import claude_code_files, client_files, codex, codex_files, hooks
 from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import hook, main
+from orchestrator.runner import owners
 from tests.conftest import clean_environment
 from tests.integration.app.desk import Desk
-from tests.integration.clients.test_hooks import CLIENT, Client, report
+from tests.integration.clients.test_hooks import CLIENT, CODEX, Client, report
 
 RECORDED = pathlib.Path(__file__).with_name("recorded_events.jsonl")
 """What hooks of Claude Code 2.1.332 received in two scenes: one agent in the foreground, two in the background."""
 EVENTS = [json.loads(line) for line in RECORDED.read_text().splitlines()]
+OF_CODEX = [json.loads(line)["event"] for line in CODEX.read_text().splitlines()]
 FOREGROUND, BACKGROUND = EVENTS[0]["session_id"], EVENTS[-1]["session_id"]
 PLAN = {"groups": [{"id": "A"}, {"id": "B"}]}
 STRICT = ("hook", "--strict")
+BY_CODEX = ("hook", "--client", "codex")
 
 
 class Caller:
@@ -145,19 +148,25 @@ def mutated(event: dict[str, Any], chance: random.Random) -> Any:
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+CALLS = [
+    (("hook",), EVENTS, claude_code_files.GUARDS), (STRICT, EVENTS, claude_code_files.GUARDS),
+    (BY_CODEX, OF_CODEX, codex.GUARDING), ((*BY_CODEX, "--strict", "--process", "1"), OF_CODEX, codex.GUARDING),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_no_event_however_broken_ends_in_a_traceback(caller: Caller, seed: int) -> None:
     caller.session(FOREGROUND)
     chance = random.Random(seed)  # noqa: S311 - nothing secret
     for _ in range(60):
-        event = {**chance.choice(EVENTS), "session_id": FOREGROUND}
-        broken = mutated(event, chance)
-        code, out, err = caller.call(broken, *chance.choice((("hook",), STRICT)))
+        words, events, guards = chance.choice(CALLS)
+        broken = mutated({**chance.choice(events), "session_id": FOREGROUND}, chance)
+        code, out, err = caller.call(broken, *words)
         assert code in (0, 2), (broken, err)
         assert "Traceback" not in err
         assert "unexpected" not in out + err, broken
         assert out == "" or isinstance(json.loads(out), dict)
-        assert code == 0 or broken["hook_event_name"] in claude_code_files.GUARDS
+        assert code == 0 or broken["hook_event_name"] in guards
 
 
 def test_a_message_with_characters_that_cannot_be_stored_is_read_without_them(caller: Caller) -> None:
@@ -176,24 +185,29 @@ def test_what_is_no_event_ends_with_1_so_that_the_command_around_it_decides(call
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", sorted(hooks._EVENTS))
+@pytest.mark.parametrize(("words", "guards", "name"), [
+    (words, guards, name) for words, events, guards in (
+        (("hook",), claude_code_files.EVENTS, claude_code_files.GUARDS),
+        (BY_CODEX, codex_files.EVENTS, codex.GUARDING),
+    ) for name in events
+])  # fmt: skip
 def test_a_fault_of_ours_denies_where_it_guards_and_is_told_elsewhere(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch, name: str
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], guards: tuple[str, ...], name: str
 ) -> None:
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(hooks, "handle", fails)
-    code, out, err = caller.call({"hook_event_name": name, "session_id": CLIENT})
+    code, out, err = caller.call({"hook_event_name": name, "session_id": CLIENT}, *words)
     said = "orchestrator hook: unexpected RuntimeError: a bug (run orchestrator doctor)"
-    if name in claude_code_files.GUARDS:
+    if name in guards:
         assert (code, out, err) == (2, "", f"{said}\n")
     else:
         assert (code, json.loads(out), err) == (0, {"systemMessage": said}, "")
 
 
 def test_every_event_that_is_installed_is_answered_and_the_other_way_round() -> None:
-    assert set(claude_code_files.EVENTS) == hooks._EVENTS
+    assert {*claude_code_files.EVENTS, *codex_files.EVENTS} == hooks._EVENTS
 
 
 def test_without_a_database_nothing_is_said(caller: Caller, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -203,6 +217,8 @@ def test_without_a_database_nothing_is_said(caller: Caller, monkeypatch: pytest.
     monkeypatch.setenv("HOME", str(tmp_path / "empty"))
     for event in EVENTS[:4]:
         assert caller.call(event) == (0, "", "")
+    for event in OF_CODEX[:4]:
+        assert caller.call(event, *BY_CODEX) == (0, "", "")
 
 
 # A database that another process has locked, and the shell around the command
@@ -213,13 +229,14 @@ def call_installed(caller: Caller, folder: pathlib.Path, event: dict[str, Any], 
     environment = clean_environment() | {"ORCHESTRATOR_DB": str(caller.path), "CLAUDE_PROJECT_DIR": str(folder)}
     begun = time.monotonic()
     done = subprocess.run(
-        ["sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, env=environment, check=False
-    )
+        ["sh", "-c", command], input=json.dumps(event), capture_output=True, text=True, env=environment, check=False,
+        cwd=folder,
+    )  # fmt: skip
     return done, time.monotonic() - begun
 
 
-def command_of(event: str, scope: str = "local") -> str:
-    return str(claude_code_files.hooks(scope, strict=False)[event]["hooks"][0]["command"])
+def command_of(event: str, scope: str = "local", files: Any = claude_code_files) -> str:
+    return str(files.hooks(scope, strict=False)[event]["hooks"][0]["command"])
 
 
 HOLDS = """
@@ -292,7 +309,7 @@ def test_an_event_that_waits_too_long_is_given_up_but_not_on_a_busy_machine(
 ) -> None:
     program = LATE.replace("UNSCHEDULED", str(unscheduled)).replace("SLEEPS", str(sleeps))
     called = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
-    command = command_of(event["hook_event_name"]).replace(f"{claude_code_files.program()} hook", called)
+    command = command_of(event["hook_event_name"]).replace(f"{client_files.program()} hook", called)
     done, _ = call_installed(caller, tmp_path, event, command)
     said = "orchestrator hook: no answer within 0.3 seconds (run orchestrator doctor)"
     if not ended:
@@ -316,16 +333,17 @@ def test_a_disk_that_does_not_respond_is_not_waited_for(caller: Caller, tmp_path
     assert "no answer within" in json.loads(done.stdout)["systemMessage"]
 
 
+@pytest.mark.parametrize("files", [claude_code_files, codex_files])
 @pytest.mark.parametrize("scope", ["local", "project"])
 def test_a_missing_program_denies_where_it_guards_and_is_told_elsewhere(
-    caller: Caller, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, scope: str
+    caller: Caller, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, scope: str, files: Any
 ) -> None:
-    monkeypatch.setattr(claude_code_files, "program", lambda: "/nowhere/orchestrator")
+    monkeypatch.setattr(client_files, "program", lambda: "/nowhere/orchestrator")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    denied, _ = call_installed(caller, tmp_path, EVENTS[3], command_of("PreToolUse", scope))
+    denied, _ = call_installed(caller, tmp_path, EVENTS[3], command_of("PreToolUse", scope, files))
     assert (denied.returncode, denied.stdout) == (2, "")
     assert "run orchestrator doctor" in denied.stderr
-    told, _ = call_installed(caller, tmp_path, EVENTS[8], command_of("Stop", scope))
+    told, _ = call_installed(caller, tmp_path, EVENTS[8], command_of("Stop", scope, files))
     assert told.returncode == 0
     assert "the hook failed" in json.loads(told.stdout)["systemMessage"]
 
@@ -350,13 +368,42 @@ def test_the_shared_command_finds_the_program_and_leaves_events_to_the_local_one
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("scope", ["local", "project"])
+def test_the_command_of_codex_names_the_process_that_calls_it(
+    caller: Caller, tmp_path: pathlib.Path, script: pathlib.Path, monkeypatch: pytest.MonkeyPatch, scope: str
+) -> None:
+    client = OF_CODEX[0]["session_id"]
+    caller.session(client)
+    monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")
+    start = next(each for each in OF_CODEX if each["hook_event_name"] == "PreToolUse")
+    turn = caller.desk.call("group show", id="A", session_id="S1")["group"]["turn"]
+    given = {**start["tool_input"], "message": f"[orchestrator S1 A turn {turn} developer spawn]"}
+    done, _ = call_installed(
+        caller, tmp_path, {**start, "tool_input": given}, command_of("PreToolUse", scope, codex_files)
+    )
+    assert kind(done.stdout) == "allow", done
+    (owner,) = caller.desk.context.connection.execute("SELECT owner FROM starts WHERE turn > 1").fetchone()
+    assert owner == owners.mine()
+
+
+def test_strict_denies_codex_the_tool_that_edits(caller: Caller) -> None:
+    caller.session(FOREGROUND)
+    edit = tool("apply_patch", command="*** Begin Patch")
+    assert kind(caller.call(edit, *BY_CODEX, "--strict")[1]) == "deny"
+    assert kind(caller.call(edit, *BY_CODEX)[1]) == "nothing"
+    assert kind(caller.call({**edit, "agent_id": "a1"}, *BY_CODEX, "--strict")[1]) == "nothing"
+    helper = tool("spawn_agent", agent_type="worker", message="x")
+    assert kind(caller.call(helper, *BY_CODEX, "--strict")[1]) == "deny"
+    assert kind(caller.call(tool("spawn_agent", message="x"), *BY_CODEX)[1]) == "nothing"
+
+
 def test_an_event_that_takes_too_long_is_ended_and_denied(caller: Caller, tmp_path: pathlib.Path) -> None:
     program = (
         "import time\nfrom orchestrator import bootstrap\nfrom orchestrator.doors.cli import hook\n"
         "bootstrap.has_process = True\nhook._end_after(0.2)\ntime.sleep(30)"
     )
     slow = f"'{sys.executable}' -c '{program}'"
-    guard = command_of("PreToolUse").replace(f"{claude_code_files.program()} hook", slow)
+    guard = command_of("PreToolUse").replace(f"{client_files.program()} hook", slow)
     denied, took = call_installed(caller, tmp_path, EVENTS[3], guard)
     assert (denied.returncode, denied.stdout) == (2, "")
     assert took < 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
+import re
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app import starts
-from orchestrator.app.clients import claude_code, hooks, rules
+from orchestrator.app.clients import claude_code, codex, hooks, rules
 from orchestrator.app.clients.events import LIMIT, NOTHING, Event
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
@@ -21,12 +22,17 @@ from tests.integration.app.desk import Desk
 
 CLIENT = "b491e6bd-b518-472f-b023-bbd62a1ae902"
 PLAN = {"groups": [{"id": "A", "description": "The form."}, {"id": "B"}]}
-CODEX = pathlib.Path(__file__).parents[2] / "unit/runner/executors/recorded_codex_events.jsonl"
+CODEX = pathlib.Path(__file__).with_name("recorded_codex_events.jsonl")
+"""What hooks of Codex 0.171.0 received in two scenes: with agents that are called by ids, and by paths."""
 GONE = owners.mine().rpartition(":")[0] + ":1"
 
 
 class Client:
-    """A client whose main agent directs session S1."""
+    """A client whose main agent directs session S1: Claude Code."""
+
+    adapter: Any = claude_code
+    message = ("SendMessage", "to")
+    """The tool that sends a message, and the part of its input that names the agent."""
 
     def __init__(self, folder: pathlib.Path, *, directs: bool = True) -> None:
         self.desk = Desk(folder)
@@ -42,10 +48,13 @@ class Client:
         """What the client is told about an event."""
         within_s = more.pop("within_s", None)
         document = {"hook_event_name": name, "session_id": client, **more}
-        event = claude_code.read(document, {}, owner or owners.mine())
+        event = self.adapter.read(document, {}, owner or owners.mine())
         event = event._replace(until=None if within_s is None else time.monotonic() + within_s)
         opened = functools.partial(bootstrap.open_context, str(self.desk.path), door="hook", channel="hook")
-        return claude_code.answer(event, hooks.handle(lambda write: opened(write=write), event))
+        answer: dict[str, Any] | None = self.adapter.answer(
+            event, hooks.handle(lambda write: opened(write=write), event)
+        )
+        return answer
 
     def start(self, role: str, prompt: str = "work", **more: Any) -> dict[str, Any]:
         """What is answered to a start of an agent."""
@@ -68,6 +77,11 @@ class Client:
         answer = self.event("SubagentStop", agent_id=worker, agent_type="x", last_assistant_message=message, **more)
         return answer["reason"] if answer else None
 
+    def sends(self, worker: str) -> dict[str, Any] | None:
+        """What is answered to a message to an agent."""
+        tool, part = self.message
+        return self.event("PreToolUse", tool_name=tool, tool_input={part: worker}, tool_use_id="toolu_m")
+
     def planned(self) -> None:
         self.begun("project_manager", worker="pm")
         assert self.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm") is None
@@ -80,13 +94,87 @@ class Client:
         return self.desk.context.connection.execute(sql).fetchall()
 
 
+class Codex(Client):
+    """A client whose agents are called by ids, and that has no event for what becomes of them in the background."""
+
+    adapter = codex
+    message = ("multi_agent_v1send_input", "target")
+    tool = "spawn_agent"
+
+    def start(self, role: str, prompt: str = "work", **more: Any) -> dict[str, Any]:
+        self.calls += 1
+        given = {"agent_type": role, "message": prompt, **more.pop("given", {})}
+        more = {"tool_use_id": f"toolu_{self.calls}", **more}
+        answer = self.event("PreToolUse", tool_name=self.tool, tool_input=given, **more)
+        return told((answer or {}).get("hookSpecificOutput", {}))
+
+    def begun(self, role: str, prompt: str = "work", worker: str = "a1") -> dict[str, Any]:
+        found = self.start(role, prompt)
+        assert found["permissionDecision"] == "allow", found
+        self.event("PostToolUse", tool_name=self.tool, tool_use_id=f"toolu_{self.calls}",
+                   tool_response=json.dumps({"agent_id": worker, "nickname": "Hume"}))
+        return dict(found["updatedInput"])
+
+
+class SealedCodex(Codex):
+    """A client whose agents are called by paths, and whose messages to them no hook can read."""
+
+    message = ("collaborationsend_message", "target")
+    tool = "collaborationspawn_agent"
+
+    def __init__(self, folder: pathlib.Path, *, directs: bool = True) -> None:
+        super().__init__(folder, directs=directs)
+        self.names: dict[str, str] = {}
+
+    def start(self, role: str, prompt: str = "work", **more: Any) -> dict[str, Any]:
+        sealed = "gAAAAAB" + "".join(each for each in prompt if each.isalnum())
+        return super().start(role, sealed, **{**more, "given": {"task_name": "x", **more.get("given", {})}})
+
+    def begun(self, role: str, prompt: str = "work", worker: str = "a1") -> dict[str, Any]:
+        found = self.start(role, prompt)
+        assert found["permissionDecision"] == "allow", found
+        given = found["updatedInput"]
+        self.names[worker] = given["task_name"]
+        answer = self.event("SubagentStart", agent_id=worker, agent_type=role, transcript_path=self.trace(worker))
+        self.event("PostToolUse", tool_name=self.tool, tool_use_id=f"toolu_{self.calls}",
+                   tool_response=json.dumps({"task_name": f"/root/{given['task_name']}"}))
+        assert answer is not None
+        return {**given, "prompt": answer["hookSpecificOutput"]["additionalContext"]}
+
+    def trace(self, worker: str) -> str:
+        """The transcript of an agent, which names its path."""
+        file = self.folder / f"{worker}.jsonl"
+        file.write_text(json.dumps({"payload": {"agent_path": f"/root/{self.names.get(worker, 'x')}"}}) + "\n")
+        return str(file)
+
+    def stops(self, message: str, worker: str = "a1", **more: Any) -> str | None:
+        return super().stops(message, worker, **{"agent_transcript_path": self.trace(worker), **more})
+
+    def sends(self, worker: str) -> dict[str, Any] | None:
+        return super().sends(self.names.get(worker, worker))
+
+
+def told(found: dict[str, Any]) -> dict[str, Any]:
+    """An answer with the hand-off under the name that it has in Claude Code."""
+    if "updatedInput" in found:
+        found["updatedInput"]["prompt"] = found["updatedInput"]["message"]
+    return found
+
+
+ANY = pytest.mark.parametrize(
+    "client", [Client, Codex, SealedCodex], ids=["claude-code", "codex", "codex, sealed"], indirect=True
+)
+"""The rules are the same for every client."""
+
+
 def report(status: str, **more: Any) -> str:
     return f"Done.\n\n```json\n{json.dumps({'status': status, 'summary': 'done', **more})}\n```"
 
 
 @pytest.fixture
-def client(tmp_path: pathlib.Path) -> Client:
-    return Client(tmp_path)
+def client(tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> Client:
+    kind: type[Client] = getattr(request, "param", Client)
+    return kind(tmp_path)
 
 
 # Which starts are allowed
@@ -104,6 +192,7 @@ def test_a_start_of_the_awaited_role_gets_the_frozen_hand_off(client: Client) ->
 
 
 @pytest.mark.parametrize("role", ["developer", "tech_lead", "qa-expert"])
+@ANY
 def test_a_start_of_a_role_that_is_not_awaited_is_denied_with_what_is_due(client: Client, role: str) -> None:
     found = client.start(role)
     assert found["permissionDecision"] == "deny"
@@ -111,12 +200,14 @@ def test_a_start_of_a_role_that_is_not_awaited_is_denied_with_what_is_due(client
     assert client.rows("SELECT count(*) FROM starts") == [(0,)]
 
 
+@ANY
 def test_other_agents_are_free(client: Client) -> None:
     assert client.start("general-purpose") == {}
     assert client.start("Explore") == {}
 
 
 @pytest.mark.parametrize("caller", ["developer", "general-purpose"])
+@ANY
 def test_only_the_main_agent_starts_roles(client: Client, caller: str) -> None:
     found = client.start("project_manager", agent_id="a9", agent_type=caller)
     assert found["permissionDecision"] == "deny"
@@ -201,14 +292,15 @@ def test_an_unknown_event_and_one_of_no_client_open_no_database(name: str, of: s
     assert hooks.handle(opened, Event(name, of)) == NOTHING
 
 
+@ANY
 def test_a_message_goes_to_an_agent_only_while_its_turn_is_open(client: Client) -> None:
     client.begun("project_manager", worker="pm")
-    assert client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "pm"}) is None
+    assert client.sends("pm") is None
     client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm")
-    answer = client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "pm"})
+    answer = client.sends("pm")
     assert answer is not None
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "somebody"}) is None
+    assert client.sends("somebody") is None
 
 
 def test_a_manager_whose_last_message_is_read_is_shown_reports_in_place_of_commands(client: Client) -> None:
@@ -223,6 +315,7 @@ def test_a_manager_whose_last_message_is_read_is_shown_reports_in_place_of_comma
 # What an agent's last message does
 
 
+@ANY
 def test_the_report_is_taken_out_of_the_last_message_and_routed(client: Client) -> None:
     client.planned()
     assert [row[0] for row in client.rows("SELECT id FROM task_groups ORDER BY id")] == ["A", "B"]
@@ -231,6 +324,7 @@ def test_the_report_is_taken_out_of_the_last_message_and_routed(client: Client) 
     assert kept[0].startswith("Done.")
 
 
+@ANY
 def test_a_message_without_a_report_goes_back_three_times_then_the_agent_is_replaced(client: Client) -> None:
     client.begun("project_manager", worker="pm")
     for _ in range(3):
@@ -335,6 +429,7 @@ def test_a_report_names_no_other_group_than_that_of_its_turn(client: Client) -> 
     assert client.stops(report("READY_FOR_QA", group_id="A")) is None
 
 
+@ANY
 def test_a_stop_without_anything_new_or_of_a_stale_turn_does_nothing(client: Client) -> None:
     client.planned()
     before = client.desk.events()
@@ -398,6 +493,7 @@ def test_a_note_that_an_agent_failed_frees_its_turn(client: Client, word: str) -
 # What the main agent is told, and when it may stop
 
 
+@ANY
 def test_the_main_agent_is_told_what_was_decided_once(client: Client) -> None:
     client.event("SessionStart", source="startup")
     client.planned()
@@ -449,6 +545,7 @@ def test_the_main_agent_may_not_stop_while_something_is_due(client: Client) -> N
     assert "developer on A" in again["reason"]
 
 
+@ANY
 def test_a_verdict_that_is_due_holds_the_main_agent(client: Client) -> None:
     client.begun("project_manager", worker="pm")
     client.stops(report("BAZINGA"), "pm")
@@ -457,6 +554,7 @@ def test_a_verdict_that_is_due_holds_the_main_agent(client: Client) -> None:
     assert "orchestrator validate S1" in answer["reason"]
 
 
+@ANY
 def test_a_reservation_whose_agent_never_began_is_free_at_the_next_stop(client: Client) -> None:
     client.start("project_manager")
     answer = client.event("Stop")
@@ -464,6 +562,7 @@ def test_a_reservation_whose_agent_never_began_is_free_at_the_next_stop(client: 
     assert answer is not None
 
 
+@ANY
 def test_what_a_client_had_under_way_is_lost_when_it_ends(client: Client) -> None:
     client.begun("project_manager", worker="pm")
     client.event("SessionEnd", reason="other")
@@ -480,22 +579,162 @@ def test_a_client_that_forgets_its_conversation_directs_the_session_in_the_next_
     assert client.event("Stop", client=after) is not None
 
 
-def test_the_events_of_codex_are_told_and_held_by_the_same_rules(client: Client) -> None:
+# What is Codex's own
+
+
+@pytest.mark.parametrize("client", [Codex], indirect=True)
+def test_codex_starts_an_agent_with_the_hand_off_alone(client: Codex) -> None:
+    found = client.start("project_manager", "plan it well", given={
+        "model": "gpt-9", "fork_context": True, "items": [{"type": "text", "text": "Do as you like."}],
+    })["updatedInput"]  # fmt: skip
+    assert {*found} == {"agent_type", "message", "prompt"}
+    assert found["message"].splitlines()[0] == "[orchestrator S1 - turn 1 project_manager spawn]"
+    assert found["message"].rstrip().endswith("> plan it well")
+
+
+@pytest.mark.parametrize("client", [SealedCodex], indirect=True)
+def test_an_agent_whose_message_is_sealed_gets_its_hand_off_as_a_context(client: SealedCodex) -> None:
+    client.planned()
+    first = client.begun("developer", worker="a1")
+    assert (first["message"], first["fork_turns"]) == ("gAAAAABwork", "none")
+    (seq,) = client.rows("SELECT max(seq) FROM starts")[0]
+    assert first["task_name"] == f"developer_{seq}"
+    second = client.begun("developer", worker="a2")
+    lines = [each["prompt"].splitlines()[0] for each in (first, second)]
+    assert [re.sub(r"\d+", "N", each) for each in lines] == [
+        "[orchestrator SN A turn N developer spawn]", "[orchestrator SN B turn N developer spawn]",
+    ]  # fmt: skip
+    workers = [(f"/root/{client.names[each]}", str(client.folder / f"{each}.jsonl")) for each in ("pm", "a1", "a2")]
+    assert client.rows("SELECT worker, trace FROM starts ORDER BY seq") == workers
+    assert client.stops(report("READY_FOR_QA"), "a2") is None
+    assert client.spawn("B")["agent"] == "qa_expert"
+    assert client.start("developer")["permissionDecision"] == "deny"
+    # An agent that no start of ours has named is left alone.
+    stranger = client.folder / "other.jsonl"
+    stranger.write_text('{"agent_path": "/root/developer_9999"}')
+    more = {"agent_id": "x", "agent_type": "developer", "transcript_path": str(stranger)}
+    assert client.event("SubagentStart", **more) is None
+
+
+@pytest.mark.parametrize("client", [SealedCodex], indirect=True)
+def test_a_hand_off_that_is_too_long_for_a_context_says_how_to_read_the_rest(client: SealedCodex) -> None:
+    client.begun("project_manager", worker="pm")
+    plan = {"groups": [{"id": "A", "description": "word " * 3000}]}
+    client.stops(report("PLANNING_COMPLETE", details={"plan": plan}), "pm")
+    text = client.begun("developer")["prompt"]
+    assert len(text) <= LIMIT
+    turn = client.spawn("A")["turn"]
+    assert text.rstrip().endswith(f"read the rest first: orchestrator handoff A --session-id S1 --turn {turn})")
+
+
+WAITED = [
+    ({"status": {"WORKER": {"errored": "stream disconnected"}}}, ("failed", "stream disconnected")),
+    ({"status": {"WORKER": {"errored": "You\u2019ve hit your usage limit. Try again later."}}},
+     ("limited", "You\u2019ve hit your usage limit. Try again later.")),
+    ({"status": {"WORKER": {"completed": "Done."}}}, (None, None)),
+    ({"status": {"WORKER": "running"}, "timed_out": True}, (None, None)),
+    ({"status": ["WORKER"]}, (None, None)),
+    ("no answer", (None, None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("client", [Codex], indirect=True)
+@pytest.mark.parametrize(("answer", "found"), WAITED)
+def test_what_became_of_an_agent_of_codex_is_noticed_where_it_is_waited_for(
+    client: Codex, answer: Any, found: tuple[str | None, str | None]
+) -> None:
+    client.begun("project_manager", worker="pm")
+    response = json.dumps(answer).replace("WORKER", "pm")
+    client.event("PostToolUse", tool_name="multi_agent_v1wait_agent", tool_input={}, tool_response=response)
+    assert client.rows("SELECT outcome, reason FROM starts") == [found]
+
+
+@pytest.mark.parametrize(("client", "tool"), [
+    (Codex, "multi_agent_v1close_agent"), (SealedCodex, "collaborationinterrupt_agent"),
+], indirect=["client"])  # fmt: skip
+@pytest.mark.parametrize("was", ["running", "completed"])
+def test_an_agent_of_codex_that_is_stopped_at_work_has_failed(client: Codex, tool: str, was: str) -> None:
+    client.begun("project_manager", worker="pm")
+    target = getattr(client, "names", {}).get("pm", "pm")
+    client.event("PostToolUse", tool_name=tool, tool_input={"target": target},
+                 tool_response=json.dumps({"previous_status": was}))
+    assert client.rows("SELECT outcome FROM starts") == [("failed" if was == "running" else None,)]
+
+
+@pytest.mark.parametrize("client", [Codex, SealedCodex], indirect=True)
+def test_codex_waits_for_its_agents_since_nothing_wakes_it(client: Codex) -> None:
+    client.begun("project_manager", worker="pm")
+    held = client.event("Stop")
+    assert held is not None
+    assert held["reason"] == "Wait for your agents with wait_agent: project_manager, turn 1."
+    assert client.event("Stop") is None
+    client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm")
+    again = client.event("Stop")
+    assert again is not None
+    assert "start developer on A" in again["reason"]
+    assert "agent_type developer, message [orchestrator S1 A turn" in again["reason"]
+
+
+def test_tools_of_other_servers_are_not_taken_for_those_that_start_agents(tmp_path: pathlib.Path) -> None:
+    client = Codex(tmp_path)
+    client.tool = "mcp__farm__spawn_agent"
+    assert client.start("developer") == {}
+    client.tool = "team_spawn_agent"
+    assert client.start("developer")["permissionDecision"] == "deny"
+
+
+ANSWERS = {
+    "agents that are called by ids": [
+        ("SessionStart", "context"), ("UserPromptSubmit", None), ("PreToolUse", "allow"), ("PostToolUse", None),
+        ("SubagentStart", None), ("UserPromptSubmit", None), ("PreToolUse", "allow"), ("PostToolUse", None),
+        ("SubagentStart", None), ("SubagentStop", None), ("PreToolUse", None), ("UserPromptSubmit", None),
+        ("PostToolUse", "context"), ("PreToolUse", None), ("PostToolUse", None), ("PreToolUse", "deny"),
+        ("UserPromptSubmit", None), ("PostToolUse", None), ("SubagentStop", None), ("Stop", "block"),
+        ("SessionEnd", None),
+    ],
+    "agents that are called by paths": [
+        ("SessionStart", "context"), ("UserPromptSubmit", None), ("PreToolUse", "allow"), ("PostToolUse", None),
+        ("SubagentStart", "context"), ("PreToolUse", None), ("SubagentStop", None), ("PostToolUse", "context"),
+        ("Stop", "block"), ("SessionEnd", None),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scene", ANSWERS)
+def test_the_recorded_events_of_codex_are_answered(tmp_path: pathlib.Path, scene: str) -> None:
+    client = Codex(tmp_path)
+    client.planned()
     lines = map(json.loads, CODEX.read_text("utf-8").splitlines())
-    told = {}
-    for event in (each["event"] for each in lines if each["kind"] == "hook"):
-        operations.ask(client.desk.context, starts.AdoptSession(session_id="S1", client=event["session_id"]))
-        given = {name: value for name, value in event.items() if name not in ("session_id", "hook_event_name")}
-        told[event["hook_event_name"]] = client.event(event["hook_event_name"], client=event["session_id"], **given)
-    assert "you direct session S1" in (told["SessionStart"] or {})["hookSpecificOutput"]["additionalContext"]
-    assert (told["Stop"] or {})["decision"] == "block"
-    assert (told["PreToolUse"], told["PostToolUse"]) == (None, None)
+    events = [each["event"] for each in lines if each["scene"] == scene]
+    operations.ask(client.desk.context, starts.AdoptSession(session_id="S1", client=events[0]["session_id"]))
+    turns, trace, found, name = {each: client.spawn(each)["turn"] for each in "AB"}, tmp_path / "agent.jsonl", [], ""
+    for event in events:
+        text = json.dumps(event)
+        for group, number in (("A", 2), ("B", 3)):
+            text = text.replace(f"S1 {group} turn {number}", f"S1 {group} turn {turns[group]}")
+        given = json.loads(text.replace("/root/developer", f"/root/{name}") if name else text)
+        for key in ("transcript_path", "agent_transcript_path"):
+            given[key] = str(trace) if name and given["hook_event_name"].startswith("Subagent") else given.get(key)
+        id_ = given.pop("hook_event_name")
+        answer = client.event(id_, client=given.pop("session_id"), **given) or {}
+        own = answer.get("hookSpecificOutput", {})
+        if "task_name" in own.get("updatedInput", {}):
+            name = own["updatedInput"]["task_name"]
+            trace.write_text(json.dumps({"agent_path": f"/root/{name}"}))
+        does = own.get("permissionDecision") or ("context" if "additionalContext" in own else answer.get("decision"))
+        found.append((id_, does))
+    assert found == ANSWERS[scene]
+    assert client.spawn("A")["agent"] == "qa_expert"
+    outcomes = client.rows("SELECT group_id, outcome FROM starts WHERE role = 'developer' ORDER BY seq")
+    assert outcomes == [("A", None), ("B", "failed")][: 2 if "ids" in scene else 1]
 
 
-def test_orchestrate_takes_on_the_only_open_session(tmp_path: pathlib.Path) -> None:
-    client = Client(tmp_path, directs=False)
-    assert client.event("UserPromptSubmit", prompt="/orchestrated things") is None
-    answer = client.event("UserPromptSubmit", prompt="/orchestrate build it")
+@pytest.mark.parametrize(("kind", "typed"), [(Client, "/orchestrate"), (Codex, "$orchestrate")])
+def test_orchestrate_takes_on_the_only_open_session(tmp_path: pathlib.Path, kind: type[Client], typed: str) -> None:
+    client = kind(tmp_path, directs=False)
+    assert client.event("UserPromptSubmit", prompt=f"{typed}d things") is None
+    assert client.event("UserPromptSubmit", prompt=f"{typed} build it", agent_id="a1") is None
+    answer = client.event("UserPromptSubmit", prompt=f"{typed} build it")
     assert answer is not None
     assert client.rows("SELECT client FROM adoptions") == [(CLIENT,)]
     assert client.start("project_manager")["permissionDecision"] == "allow"

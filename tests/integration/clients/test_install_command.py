@@ -1,4 +1,4 @@
-"""`orchestrator install claude-code` as it is called: the database, the session for the next client, exit codes."""
+"""`orchestrator install ...` as it is called: the database, the session for the next client, exit codes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.integration.clients.test_install import LOCAL, put, tree
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> Any:
-    for name in ("ORCHESTRATOR_DB", bootstrap.CLIENT):
+    for name in ("ORCHESTRATOR_DB", *bootstrap.CLIENTS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
 
-    def called(*words: str) -> tuple[int, dict[str, Any]]:
-        code = main.main(["install", "claude-code", *words, "--json"])
+    def called(*words: str, client: str = "claude-code") -> tuple[int, dict[str, Any]]:
+        code = main.main(["install", client, *words, "--json"])
         return code, json.loads(capfd.readouterr().out)
 
     return called
@@ -36,6 +36,23 @@ def test_one_command_makes_a_folder_ready_and_another_one_puts_it_back(call: Any
     assert call("--uninstall")[0] == 0
     assert {path.partition("/")[0] for path in tree(tmp_path / "project")} == {".orchestrator"}
     assert (tmp_path / "project/.orchestrator/orchestrator.db").exists()
+
+
+def test_the_same_for_codex_and_its_session_is_known_by_the_variable_that_it_sets(
+    call: Any, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, answer = call(client="codex")
+    assert (code, answer["client"]) == (0, "codex")
+    assert call(client="codex")[1]["changes"] == []
+    monkeypatch.setenv("CODEX_SESSION_ID", "a-conversation")
+    main.main(["session", "create", "S1", "--goal", "x"])
+    capfd.readouterr()
+    monkeypatch.delenv("CODEX_SESSION_ID")
+    path = str(tmp_path / "project/.orchestrator/orchestrator.db")
+    context = bootstrap.open_context(path, write=False, door="cli")
+    assert context.connection.execute("SELECT client FROM adoptions").fetchall() == [("a-conversation",)]
+    assert call("--uninstall", client="codex")[0] == 0
+    assert {path.partition("/")[0] for path in tree(tmp_path / "project")} == {".orchestrator"}
 
 
 def test_a_check_before_anything_is_installed_says_so_and_creates_nothing(call: Any, tmp_path: pathlib.Path) -> None:

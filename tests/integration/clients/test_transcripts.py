@@ -20,6 +20,12 @@ def answer(id: str | None, tokens_in: Any, tokens_out: Any, **more: Any) -> dict
     return {"type": "assistant", "message": message, **more}
 
 
+def of_codex(id: Any, tokens_in: Any, tokens_out: Any, **more: Any) -> dict[str, Any]:
+    """A line of a transcript of Codex that counts tokens."""
+    usage = {"input_tokens": tokens_in, "output_tokens": tokens_out, **more}
+    return {"type": "token_usage_record", "payload": {"response_id": id, "usage": usage}}
+
+
 TWO = [answer("m1", 10, 4), answer("m2", 5, 3)]
 READ: list[Any] = [
     (TWO, {"input_tokens": 15, "output_tokens": 7}),
@@ -29,7 +35,13 @@ READ: list[Any] = [
     ([answer("m1", -1, True), answer("m2", "9", 2**50), answer("m3", None, 1.5)], None),
     ([{"type": "user", "message": {"usage": {"input_tokens": 9}}}, {"message": "usage"}, ["usage"]], None),
     ([], None),
-]
+    ([of_codex("r1", 100, 7, cached_input_tokens=60, cache_write_input_tokens=10), of_codex("r2", 5, 1)], {
+        "input_tokens": 35, "output_tokens": 8, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 10,
+    }),
+    ([of_codex("r1", 5, 1), of_codex("r1", 5, 1)], {"input_tokens": 5, "output_tokens": 1}),
+    ([of_codex(None, 5, "1", cached_input_tokens=9), of_codex(7, True, -1)], {"cache_read_input_tokens": 9}),
+    ([{"type": "token_usage_record", "payload": each} for each in (None, ["usage"], {"usage": 4})], None),
+]  # fmt: skip
 
 
 @every(("lines", "used"), READ)

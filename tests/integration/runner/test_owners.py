@@ -30,6 +30,24 @@ def test_p6_a_later_process_of_the_same_number_is_not_the_owner() -> None:
     assert owners.is_gone(f"{host}:{number}:{int(start) - 1}")
 
 
+@pytest.mark.parametrize(("sets", "has_own_numbers", "is_gone"), [
+    (owners.SANDBOXES[0], True, False), (owners.SANDBOXES[1], True, False), (owners.SANDBOXES[0], False, True),
+    ("PATH", True, True),
+])  # fmt: skip
+def test_in_a_sandbox_that_hides_other_processes_nobody_is_gone(
+    monkeypatch: pytest.MonkeyPatch, sets: str, has_own_numbers: bool, is_gone: bool
+) -> None:
+    if not processes.has_proc():
+        pytest.skip("this system keeps no folder of its processes")
+    for name in owners.SANDBOXES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(sets, "1")
+    numbers = os.readlink("/proc/self/ns/pid")
+    monkeypatch.setattr(owners, "_FIRST_NUMBERS", "pid:[1]" if has_own_numbers else numbers)
+    host, number, start = owners.mine().rsplit(":", 2)
+    assert owners.is_gone(f"{host}:{number}:{int(start) - 1}") == is_gone
+
+
 @pytest.fixture
 def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "PROC", "/nowhere")
