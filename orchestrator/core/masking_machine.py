@@ -310,13 +310,12 @@ def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
         marked = marked or next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
     elif marked:
         marked = is_marked(unread)
-    there: dict[str, bool] = {}
-    sources = []
+    text, lower, sources = view.text, view.lower, []
+    plain = text.isascii()
     for hint in hints[marked]:
-        literal = hint.literal
-        if literal not in there:
-            there[literal] = (view.lower if hint.lower else view.text).find(literal, at) >= 0
-        if there[literal]:
+        if plain and hint.head == "label":
+            break  # labels are the last, and in another script
+        if (lower if hint.lower else text).find(hint.literal, at) >= 0:
             sources.append(_Source(hint, view, at))
     return [source for source in sources if source.match]
 

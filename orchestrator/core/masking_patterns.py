@@ -120,7 +120,7 @@ HINTS = (
         kinds.GENERIC,
         lower=True,
     ),
-    Hint("key", rf"key(?<=<key)>{_NAME_PART}</key>\s{{0,40}}<string>{_CONTENT}", "listed", kinds.GENERIC, lower=True),
+    Hint("<key>", rf"<key>{_NAME_PART}</key>\s{{0,40}}<string>{_CONTENT}", "listed", kinds.GENERIC, lower=True),
     Hint(
         "variable",
         rf'variable\s{{1,4}}"{_NAME_PART}"\s{{0,4}}\{{[^{{}}]{{0,160}}?default\s{{0,12}}=\s{{0,4}}(?="|\Z)',
@@ -130,7 +130,7 @@ HINTS = (
     ),
     Hint("-> ", r'-> "(?<=" -> ")', "changed", kinds.GENERIC),
     Hint(
-        "pass",
+        "password is",
         rf"password is(?: generated)?(?: for \S{{1,60}}(?<=:))?:?[ \t]{{1,4}}{_LAST_WORD}",
         "told",
         kinds.GENERIC,
