@@ -152,6 +152,8 @@ def command(script: pathlib.Path, environment: dict[str, str], tmp_path: pathlib
     return run
 
 
+PRINTED = ("GATE_FAILED",)
+"""Errors that hold what a command printed, which goes back as it is to whoever has to mend it."""
 PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold a path, which the doors for callers elsewhere leave out by their names."""
 
@@ -166,7 +168,7 @@ def _no_path_in_plain_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     def checked(self: errors.OrchestratorError, code: str, message: str, suggestion: str = "", **data: object) -> None:
         rest = {name: value for name, value in data.items() if name not in PATHS}
         shown = str(suggestions.elsewhere([message, suggestion, rest]))
-        assert not any(place in shown for place in places), shown
+        assert code in PRINTED or not any(place in shown for place in places), shown
         make(self, code, message, suggestion, **data)
 
     errors.OrchestratorError.__init__ = checked  # type: ignore[method-assign, assignment]
