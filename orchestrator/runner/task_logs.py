@@ -15,7 +15,7 @@ from pathlib import Path
 
 from orchestrator.core import strictjson
 from orchestrator.core.running import task_log
-from orchestrator.core.suggestions import local, sentence
+from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.hints import Any
 from orchestrator.runner import durable, evidence_files
@@ -75,7 +75,7 @@ def index(project: str | os.PathLike[str], session_id: str) -> list[dict[str, An
     except FileNotFoundError:
         return []
     except (OSError, strictjson.JsonProblem) as error:
-        raise _unreadable(path, str(error)) from None
+        raise _unreadable(path, reason(error)) from None
     tasks = document.get("tasks") if isinstance(document, dict) else None
     if not isinstance(tasks, list) or not all(map(_is_entry, tasks)):
         raise _unreadable(path, "it is not a list of logs")
@@ -105,7 +105,7 @@ def _log(path: Path) -> dict[str, Any]:
     try:
         log = strictjson.loads(durable.read(path), str(path), None)
     except (OSError, strictjson.JsonProblem) as error:
-        raise _unreadable(path, str(error)) from None
+        raise _unreadable(path, reason(error)) from None
     if not isinstance(log, dict) or task_log.check(log):
         raise _unreadable(path, "it is not a complete log")
     return log
@@ -129,9 +129,9 @@ def _require(problems: list[task_log.Problem]) -> None:
         raise InvalidInput("TASK_LOG_INVALID", f"The log cannot be saved: {sentences}.", suggestion, problems=listed)
 
 
-def _unreadable(path: Path, reason: str) -> InvalidInput:
+def _unreadable(path: Path, why: str) -> InvalidInput:
     suggestion = "Delete the folder logs and write the logs again from the database"
-    what = sentence("{} cannot be used: {}.", local(path), reason)
+    what = sentence("{} cannot be used: {}.", local(path), why)
     return InvalidInput("TASK_LOG_INVALID", what, suggestion, path=str(path))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import errors
-from orchestrator.core.suggestions import suggestions
+from orchestrator.core.suggestions import local, sentence, suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import (
     backup,
@@ -85,7 +85,7 @@ def restore(
     """
     real, source = sqlite.real_path(path), sqlite.real_path(file)
     if real == source or (os.path.exists(real) and os.path.exists(source) and os.path.samefile(real, source)):
-        raise errors.UsageError("USAGE", f"{source} is the database itself.", "name a backup of it")
+        raise errors.UsageError("USAGE", sentence("{} is the database itself.", local(source)), "name a backup of it")
     version = _version(source, deadline)
     with _full_disk_of(real), _staging(real) as folder:
         staged = str(backup.copy(source, os.path.join(folder, "new.db"), deadline))

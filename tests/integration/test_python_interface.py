@@ -52,7 +52,7 @@ def test_a_use_case_takes_what_its_operation_declares(words: str) -> None:
     request = operations.find(words)
     module, _, function = request.use_case.partition(":")
     taken = inspect.signature(getattr(importlib.import_module(f"orchestrator.app.{module}"), function)).parameters
-    wanted = {name: each for name, each in taken.items() if name not in ("context", "at")}
+    wanted = {name: each for name, each in taken.items() if name not in ("context", "at", "client")}
     together = asked_keys() if wanted.pop("asked", None) else {}
     declared = request.parameters()
     assert set(declared) == {*wanted, *together}

@@ -20,7 +20,7 @@ from orchestrator.app.kernel.context import (
     perform,
 )
 from orchestrator.core import strictjson
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
 from orchestrator.hints import Any
@@ -125,7 +125,7 @@ def _action(call: Call) -> Action:
 def _refuse_as_before(work: Work) -> Answer:
     """The refusal of a call that was kept cut, or could not be read, and so cannot be judged again."""
     said = work.call.refused or {}
-    raise Refused(said["code"], said["detail"], "", _role=said["role"], _turn=said["turn"])
+    raise Refused(said["code"], local(said["detail"]), "", _role=said["role"], _turn=said["turn"])
 
 
 def _refuse_for_want_of_a_session(work: Work) -> Answer:

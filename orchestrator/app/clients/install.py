@@ -9,6 +9,7 @@ Source: spec 80, section 3.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 from pathlib import Path
@@ -23,7 +24,6 @@ from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
-from orchestrator.hints import Any
 from orchestrator.runner import durable
 
 CREATE, UPDATE, REMOVE, RESTORE = "create", "update", "remove", "restore"
@@ -69,16 +69,6 @@ class _Plan:
             return noted
         names = (f"{path}.orig{number or ''}" for number in range(1000))
         return next(name for name in names if not os.path.lexists(os.path.join(self.root, name)))
-
-
-def install_claude_code(context: Context | None, **given: Any) -> Answer:
-    """`install` for Claude Code."""
-    return install(context, known_clients.CLAUDE_CODE, **given)
-
-
-def install_codex(context: Context | None, **given: Any) -> Answer:
-    """`install` for Codex."""
-    return install(context, known_clients.CODEX, **given)
 
 
 def install(
@@ -135,6 +125,10 @@ def install(
             operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     mode = "check" if check else "uninstall" if uninstall else "install"
     return _answer(plan, mode, dry_run=dry_run)
+
+
+install_claude_code = functools.partial(install, client=known_clients.CLAUDE_CODE)
+install_codex = functools.partial(install, client=known_clients.CODEX)
 
 
 def _check_flags(client: Client, *, check: bool, uninstall: bool, force: bool, session_id: str | None) -> None:

@@ -326,13 +326,17 @@ class Ledger:
 
     def path(self, group: str = "G") -> Row:
         """What the view says of a group, which is what follows from the record."""
-        query = "SELECT * FROM completion_paths WHERE session_id = ? AND group_id = ?"
-        row = dict(self.connection.execute(query, [SESSION, group]).fetchone())
+        row = self.viewed(group)
         with contextlib.closing(path_history.History(self.connection, SESSION)) as history:
             judged = history.judge(group, self.seq + 1)
         assert judged is not None
         assert judged[:2] == (row["valid"], row["missing"])
         return row
+
+    def viewed(self, group: str = "G") -> Row:
+        """What the view says of a group."""
+        query = "SELECT * FROM completion_paths WHERE session_id = ? AND group_id = ?"
+        return dict(self.connection.execute(query, [SESSION, group]).fetchone())
 
     def part(self, name: str, group: str = "G") -> tuple[int, str, int | None]:
         """Whether a part is met, why, and which step says so."""

@@ -81,7 +81,7 @@ def test_a_path_and_a_report_cost_the_same_at_any_length() -> None:
     costs = []
     for reports in (100, 100_000):
         written = grown(reports)
-        path = instructions(written.connection, written.path)
+        path = instructions(written.connection, written.viewed)
         report = instructions(written.connection, lambda: written.report("developer", "progress"))  # noqa: B023
         costs.append((path, report))
         written.connection.close()
