@@ -153,7 +153,7 @@ def command(script: pathlib.Path, environment: dict[str, str], tmp_path: pathlib
 
 
 PRINTED = ("GATE_FAILED",)
-"""Errors that hold what a command printed, which goes back as it is to whoever has to mend it."""
+"""Codes of errors that quote a command's output; whoever has to mend it gets it unchanged."""
 PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold a path, which the doors for callers elsewhere leave out by their names."""
 

@@ -179,7 +179,7 @@ def written_in(span: Span) -> list[str]:
 def written(table: str, span: Span, line: Expression) -> str:
     """Chain, step and line of every row of a table whose rows stay."""
     about = WRITTEN[table]
-    columns = f"SELECT {_chain(span, about.chain)}, {number(about.seq)}, {line('t', names(table))}"
+    columns = f"SELECT {_chain(span, about.chain)}, {number(about.seq)}, {line('t', rows.column_names(table))}"
     if "{where}" in about.source:
         inner = span.where("session_id", about.seq.removeprefix("t."))
         return f"{columns} FROM {about.source.format(where=f'WHERE {inner}')}"
@@ -209,16 +209,11 @@ def key_of(table: str, chain: str, state: str) -> tuple[Any, ...]:
     return (chain, *parts) if table in rows.OF_SESSION else parts
 
 
-def names(table: str) -> tuple[str, ...]:
-    """The columns of a row's line."""
-    return tuple(word.partition("=")[0] for word in rows.COLUMNS[table].split())
-
-
 def _changing(table: str, line: Expression, chain: str) -> str:
     about = CHANGING[table]
     listed = ", ".join(f"t.{name}" for name in rows.KEYS[table])
     created = number(about.created) if about.created else "1"
-    return f"SELECT {chain}, {created}, {line('t', names(table))}, {listed} FROM {table} t"
+    return f"SELECT {chain}, {created}, {line('t', rows.column_names(table))}, {listed} FROM {table} t"
 
 
 def _chain(span: Span, column: str) -> str:

@@ -11,16 +11,7 @@ from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.store.rows import COLUMNS
-
-
-def _columns(table: str) -> list[str]:
-    return [word.partition("=")[0] for word in COLUMNS[table].split()]
-
-
-def _whole(table: str, prefix: str = "") -> str:
-    return ", ".join(f'{prefix}"{name}"' for name in _columns(table))
-
+from orchestrator.store.rows import column_names, listed
 
 _SESSION_COLUMNS = ", ".join(Session._fields)
 _GROUP_COLUMNS = ", ".join(f"g.{name}" for name in Group._fields)
@@ -51,7 +42,7 @@ OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
         WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
         AND seq > CASE WHEN :own OR g.progress_seq < g.answered_seq THEN g.answered_seq ELSE g.progress_seq END
         LIMIT :most)),
-    {_whole("task_groups")}
+    {listed("task_groups")}
     FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
 INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
     FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
@@ -103,7 +94,7 @@ BOARD = f"""SELECT
     EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
         WHERE session_id = :session AND awaited_role = 'project_manager' AND held IS NULL
         AND awaited_action <> 'wait')"""
-PENDING = f"""SELECT {_whole("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
+PENDING = f"""SELECT {listed("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
         JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL AND t.status <> 'completed')
     FROM task_groups g INDEXED BY ix_task_groups_pending
@@ -135,7 +126,7 @@ def _handed_on(count: int) -> str:
 
 def _picked(table: str, names: tuple[str, ...]) -> operator.itemgetter[Any]:
     """What picks columns out of a whole row of a table."""
-    columns = _columns(table)
+    columns = column_names(table)
     return operator.itemgetter(*(columns.index(name) for name in names))
 
 

@@ -17,12 +17,12 @@ from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.rows import COLUMNS
+from orchestrator.store.rows import column_names
 
 CARRIED = frozenset(("migrate", "repair", "restore"))
 """Kinds of events about the file itself. They wrote no row, and no use case tells them again."""
 
-AGENT_COLUMNS = tuple(word.partition("=")[0] for word in COLUMNS["agents"].split())
+AGENT_COLUMNS = column_names("agents")
 
 _NAMING = ("agent_id", "by", "parent", "id", "agent", "assignee")
 """Parameters that may hold the id of an agent."""

@@ -105,3 +105,13 @@ OF_SESSION = frozenset(
     )
 )
 """Those of them that have the session in their key."""
+
+
+def column_names(table: str) -> tuple[str, ...]:
+    """The names of a table's columns, in the order of the declared schema."""
+    return tuple(word.partition("=")[0] for word in COLUMNS[table].split())
+
+
+def listed(table: str, prefix: str = "") -> str:
+    """All columns of a table as a statement names them, each behind the prefix, such as `t.`."""
+    return ", ".join(f'{prefix}"{name}"' for name in column_names(table))

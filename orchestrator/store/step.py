@@ -17,7 +17,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
+from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION, listed
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -30,9 +30,9 @@ FIRST_HASH = bytes(32)
 STATE = "state"
 """The member of an event's `rows` with the digests of rows that may change: by table, by key."""
 
-_OF_SESSION = ", ".join(f's."{word.partition("=")[0]}"' for word in COLUMNS["sessions"].split())
 # Nearly every step reads its session: one look for both.
-_LAST = f"""SELECT e.seq, e.hash, e.at, {_OF_SESSION} FROM audit_events e LEFT JOIN sessions s ON s.id = e.session_id
+_LAST = f"""SELECT e.seq, e.hash, e.at, {listed("sessions", "s.")}
+    FROM audit_events e LEFT JOIN sessions s ON s.id = e.session_id
     WHERE e.session_id = ? ORDER BY e.seq DESC LIMIT 1"""
 _LAST_OF_STORE = "SELECT seq, hash, at FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 _NEWEST = "SELECT at FROM audit_events ORDER BY rowid DESC LIMIT 1"

@@ -74,7 +74,7 @@ def answer(event: Event, reply: Reply) -> dict[str, Any] | None:
 
 
 def _call(event: Event, reply: Reply) -> dict[str, Any] | None:
-    """The start as it is carried out: the hand-off in place of the prompt, and a model that the tool knows."""
+    """The input that the tool gets instead: the hand-off in place of the prompt, and a model that the tool knows."""
     if reply.begin is None:
         return None
     given = {name: value for name, value in (event.given or {}).items() if name != "model"}

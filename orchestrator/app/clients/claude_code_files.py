@@ -78,7 +78,7 @@ def all_files(_: str, roles: tuple[str, ...]) -> dict[str, str]:
 
 
 def names_role(text: str, roles: tuple[str, ...]) -> str | None:
-    """The role whose name an agent file has; the client takes hyphens and underscores as one."""
+    """The role that an agent file is named after; the client takes hyphens and underscores as one."""
     found = re.search(r"\A(?:\ufeff)?---\r?\n(?:.*\r?\n)*?name:[ \t]*[\"']?([\w-]+)", text)
     role = names.role_name(found[1]) if found else ""
     return role if role in roles else None

@@ -22,7 +22,7 @@ GUARDING = ("PreToolUse",)
 PLAIN = ("", "multi_agent_v1")
 """The namespaces of tools of the first kind. A hook is told a tool's name with its namespace before it."""
 FOREIGN = "mcp__"
-"""What the names of tools begin with that come from a server of the user."""
+"""The prefix of tools that one of the user's MCP servers offers."""
 TOOLS = {
     "spawn_agent": events.START, "send_input": events.MESSAGE, "send_message": events.MESSAGE,
     "followup_task": events.MESSAGE, "wait_agent": events.WAIT, "close_agent": events.WAIT,
@@ -31,12 +31,12 @@ TOOLS = {
 """What its tools do, by their names without a namespace."""
 BUILDS = tuple(name for name, kind in TOOLS.items() if kind == events.BUILD)
 ROOT = "/root/"
-"""The path of the main agent, which comes before the names that it gives."""
+"""The main agent's path; the agents that it starts are named below it."""
 _STOPPED = "close_agent", "interrupt_agent"
 _NAMED = r"\A[a-z_]{1,80}_(\d{1,15})\Z"
 _PATH = rb'"agent_path"\s*:\s*"(/root/[a-z0-9_/]{1,300})"'
 _HEAD_BYTES = 16 * 1024
-"""Of a transcript, in which the agent's path stands; the instructions come behind it."""
+"""How much of a transcript is searched for the agent's path; the instructions follow it."""
 
 
 def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str | None) -> Event:
@@ -97,7 +97,7 @@ def answer(event: Event, reply: Reply) -> dict[str, Any] | None:
 
 
 def _call(event: Event, reply: Reply) -> dict[str, Any] | None:
-    """The start as it is carried out: without the caller's conversation, in the model that the caller has.
+    """The input that the tool gets instead: without the caller's conversation, in the model that the caller has.
 
     The message is the hand-off, or, where it cannot be replaced, what the caller wrote; then the name tells the start.
     """

@@ -111,7 +111,7 @@ def _toml(text: str) -> str:
 
 
 def names_role(text: str, roles: tuple[str, ...]) -> str | None:
-    """The role whose name an agent file has."""
+    """The role that an agent file is named after."""
     found = re.search(r"""^name[ \t]*=[ \t]*["']([\w-]+)["']""", text, re.MULTILINE)
     role = names.role_name(found[1]) if found else ""
     return role if role in roles else None

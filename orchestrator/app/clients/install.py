@@ -15,7 +15,15 @@ import stat
 from pathlib import Path
 
 from orchestrator.app import starts
-from orchestrator.app.clients import client_files, install_checks, installed_settings, known_clients
+from orchestrator.app.clients import (
+    claude_code_checks,
+    claude_code_files,
+    client_files,
+    codex_checks,
+    codex_files,
+    install_checks,
+    installed_settings,
+)
 from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
 from orchestrator.app.kernel import operations
@@ -127,8 +135,16 @@ def install(
     return _answer(plan, mode, dry_run=dry_run)
 
 
-install_claude_code = functools.partial(install, client=known_clients.CLAUDE_CODE)
-install_codex = functools.partial(install, client=known_clients.CODEX)
+CLAUDE_CODE = Client(
+    "claude-code", (claude_code_files.FOLDER,), claude_code_files.SETTINGS, claude_code_files.hooks,
+    claude_code_files.permissions, claude_code_files.all_files, claude_code_checks.checks,
+)  # fmt: skip
+CODEX = Client(
+    "codex", codex_files.FOLDERS, codex_files.SETTINGS, codex_files.hooks, codex_files.permissions,
+    codex_files.all_files, codex_checks.checks, codex_checks.LIMITS,
+)  # fmt: skip
+install_claude_code = functools.partial(install, client=CLAUDE_CODE)
+install_codex = functools.partial(install, client=CODEX)
 
 
 def _check_flags(client: Client, *, check: bool, uninstall: bool, force: bool, session_id: str | None) -> None:

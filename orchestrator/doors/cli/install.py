@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator import bootstrap
 from orchestrator.app.clients import install
 from orchestrator.app.clients.client_files import Client
-from orchestrator.app.clients.known_clients import CLAUDE_CODE, CODEX
+from orchestrator.app.clients.install import CLAUDE_CODE, CODEX
 from orchestrator.app.clients.requests import InstallClaudeCode, InstallCodex
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context

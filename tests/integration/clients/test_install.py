@@ -25,7 +25,6 @@ from orchestrator.app.clients import (
     client_files,
     codex_checks,
     codex_files,
-    known_clients,
 )
 from orchestrator.app.clients import install as installation
 from orchestrator.core import agents
@@ -69,11 +68,11 @@ class Kind(NamedTuple):
 
 
 CLAUDE = Kind(
-    known_clients.CLAUDE_CODE, "claude", ".claude/agents/developer.md", claude_code_files.SKILL,
+    installation.CLAUDE_CODE, "claude", ".claude/agents/developer.md", claude_code_files.SKILL,
     claude_code_files.EVENTS, claude_code_checks.VERSIONS,
 )  # fmt: skip
 CODEX = Kind(
-    known_clients.CODEX, "codex", ".codex/agents/developer.toml", codex_files.SKILL, codex_files.EVENTS,
+    installation.CODEX, "codex", ".codex/agents/developer.toml", codex_files.SKILL, codex_files.EVENTS,
     codex_checks.VERSIONS,
 )  # fmt: skip
 KINDS = (CLAUDE, CODEX)
