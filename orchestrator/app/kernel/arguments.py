@@ -95,8 +95,9 @@ def complete(context: Context, words: str, bound: dict[str, Any]) -> dict[str, A
     return bound
 
 
-_OF_THE_LAST = ("next", "why", "audit stats")
-"""Commands that read the last session where none is open, and say that it has ended; so does `status`."""
+def _reads_the_last(words: str) -> bool:
+    """Whether a command reads the last session where none is open: what is asked of the record, most of all then."""
+    return words in ("next", "why") or words.startswith("audit ")
 
 
 def _last_ended(context: Context) -> str | None:
@@ -133,7 +134,7 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
             again(session_id="ID"),
             sessions=found[:20],
         )
-    ended = _last_ended(context) if words in _OF_THE_LAST else None
+    ended = _last_ended(context) if _reads_the_last(words) else None
     if ended is not None:
         return ended
     if operations.find(words).is_writing:

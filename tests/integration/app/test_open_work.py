@@ -133,7 +133,9 @@ class TestTheLastSession:
         assert table.do("validate", session_id=SESSION)["verdict"] == "ACCEPT"
         return table
 
-    @pytest.mark.parametrize("words", ["status", "next", "audit stats"])
+    @pytest.mark.parametrize(
+        "words", ["status", "next", "audit stats", "audit timeline", "audit decisions", "audit replay", "audit export"]
+    )
     def test_is_read_where_none_is_open(self, words: str) -> None:
         table = self.ended()
         bound = arguments.complete(table.context, words, {})
