@@ -53,7 +53,7 @@ _COMMON_WORDS = frozenset(
         ),
         *("requirements", "description", "unspecified", "deprecated", "expiration", "validation", "verification"),
         *("plaintext", "cleartext", "forgotten", "wildcard", "operator", "punctuation", "whitespace", "identity"),
-        *("erforderlich", "obligatoire", "obligatoria"),
+        *("erforderlich", "obligatoire", "obligatoria", "requerida", "requerido", "incorrecta", "verplicht"),
         *("automatic", "automatically", "interactive", "separately", "elsewhere", "lowercase", "uppercase"),
     )
 )
@@ -95,6 +95,9 @@ _REFERENCES = (
     r"(?:\.{0,2}/)?[A-Za-z0-9_.@-]{1,64}(?:/[A-Za-z0-9_.@-]{1,64}){0,8}\.(?:pem|key|txt|json|ya?ml|toml|py|js|ts|crt|cer|env|cfg"
     r"|ini|conf|enc|gpg|age|p12|pfx|jks|md|html|sql|go|rs|java|rb|sh|asc|pub|properties)(?::\d{1,6})?",
     r"[a-z_]{2,32}(?:/[a-z_]{2,32}){2,8}",
+    r"[(<\[]?(?i:not|none|no|nothing|never|still|left|to be|is|was|same as)(?:[ _-][a-z]{2,14}){1,4}",
+    r"[(<\[]?(?i:n/a|n\.a\.?)",
+    r"[(<\[](?i:not|none|no|un[a-z]{2,12}|never|nothing)",
 )
 _PLACEHOLDER = (
     r"(?:\$?\{(?:(?:await )?[A-Za-z_]{1,40}\d{0,2}(?:[.\[(][^{}\r\n]{0,60})?(?:![rsa])?(?::[^{}\r\n]{0,10})?)?\}"
@@ -222,6 +225,11 @@ def is_code(rest: str) -> bool:
         rest: the line from the value on, at most `LINE` characters of it.
     """
     return bool(compiled(_CODE_SIGN).search(rest) and compiled(_CODE).match(rest))
+
+
+def is_name(rest: str) -> bool:
+    """Whether what stands behind an equals sign of code is a name: anything else there is in quotes."""
+    return bool(compiled(_VARIABLE).match(rest))
 
 
 def is_variable(rest: str) -> bool:

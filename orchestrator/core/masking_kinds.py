@@ -79,7 +79,7 @@ def _issued(name: str, marks: str, least: int, innocent: str, example: str) -> K
     """Keys that an issuer marks; the example has the first mark."""
     begins = tuple(marks.split())
     before, _, body = example.rpartition("|")
-    body = re.sub("<([a-zA-Z]+) ([0-9]+)>", _made, body) or _mixed(max(least, 40))
+    body = _made_up(body) or _mixed(max(least, 40))
     found = f"{begins[0]}{{{body}}}" if begins[0].endswith(BEHIND) else f"{{{begins[0]}{body}}}"
     return Kind(name, API, f"{before or 'key '}{found} is set", innocent, begins)
 
@@ -90,10 +90,25 @@ def _made(wanted: re.Match[str]) -> str:
     return made.upper() if wanted[1].isupper() else made
 
 
+def _made_up(example: str) -> str:
+    return re.sub("<([a-zA-Z]+) ([0-9]+)>", _made, example)
+
+
 ISSUED = tuple(
     _issued(name, marks, least, innocent, example) for name, marks, _, least, _, innocent, example in tables.ISSUED
 )
 """Keys that are known by the mark of their issuer."""
+
+BESIDE = tuple(
+    Kind(
+        name,
+        GENERIC,
+        f"the {issuers.split()[0]} key is {{{_made_up(example)}}}, ok",
+        f"{_made_up(example)} is no key by itself, nor is {_hex(40)} of {issuers.split()[0]}",
+    )
+    for name, issuers, _, example in tables.BESIDE
+)
+"""Keys that have no mark of their issuer, and are known by the name before them."""
 
 _BLOCK = "-----BEGIN PRIVATE KEY-----\\n" + _mixed(64) + "\\n-----END PRIVATE KEY-----"
 
@@ -117,6 +132,7 @@ KINDS = (
     Kind("AWS access key id", API, "{AKIA2345ABCDEFGHIJKL} {ASIA2345ABCDEFGHIJKL}", "AKIAEXAMPLE"),
     Kind("Slack token", API, "{xoxb-123456789012-1234567890123-AbCdEfGhIjKl}", "xoxo-hugs-and-kisses"),
     *ISSUED,
+    *BESIDE,
     Kind(
         "Authorization header",
         AUTH,
@@ -190,6 +206,36 @@ KINDS = (
         "docker run --user 1000:1000 img; curl --user bob h; curl --user $U:$P h",
     ),
     Kind(
+        "Cookies behind an option",
+        COOKIE,
+        "curl -s -b '{sid=q7Zt9LmX; a=b}' h; curl --cookie {sid=q7Zt9LmX} h",
+        'curl -b jar.txt -c jar.txt h; curl -b "sid=$SID" h; grep -b a=b1 x',
+    ),
+    Kind(
+        "Password as an argument",
+        GENERIC,
+        "htpasswd -nbB admin {q7Zt9LmX} > f\nnet use Z: \\\\s\\c$ {q7Zt9LmX} /user:u",
+        "htpasswd -c f admin\nnet use Z: \\\\s\\share9 /user:u\nthe net use of 2 is small",
+    ),
+    Kind(
+        "Password that a database is told",
+        GENERIC,
+        "CREATE USER u IDENTIFIED BY '{q7Zt9LmX}'; ALTER ROLE r WITH PASSWORD '{q7Zt 9LmX}';",
+        "CREATE USER u IDENTIFIED BY ''; ALTER ROLE r WITH PASSWORD NULL;",
+    ),
+    Kind(
+        "Password in the input of a command",
+        GENERIC,
+        "docker login --password-stdin <<< {q7Zt9LmX}\nsudo -S ls <<EOF\n{q7Zt9LmX}\nEOF\nls",
+        "docker login --password-stdin <<EOF\n$PASSWORD\nEOF\ncat <<END > f1\nq7Zt9LmX\nEND\n",
+    ),
+    Kind(
+        "Password that is written into a command",
+        GENERIC,
+        "echo '{q7Zt 9LmX}' | sudo -S ls\necho bob:{q7Zt9LmX} | chpasswd\n",
+        "echo $PASS1 | docker login --password-stdin\necho q7Zt9LmX | sha256sum\n",
+    ),
+    Kind(
         "Password in a sentence",
         GENERIC,
         "A password is generated for root@localhost: {q7Zt9;X!a}\nYour password is {q7Zt9LmX}.\n",
@@ -200,6 +246,18 @@ KINDS = (
         GENERIC,
         "パスワードは「{q7Zt9LmX}」です",
         "パスワード: 8文字以上 トークン: 1234 パスワード: 未設定",
+    ),
+    Kind(
+        "Password behind its name in another language",
+        GENERIC,
+        "Kennwort: {q7Zt9LmX}\nMot de passe : {q7Zt9LmX}\ncontraseña={q7Zt9LmX}\nlösenord: {q7Zt9LmX}",
+        "Kennwort: erforderlich\nMot de passe oublié : écrivez-nous\nela desenha: 12a3",
+    ),
+    Kind(
+        "Password behind a short name",
+        GENERIC,
+        "DB_PW: {q7Zt9LmX}, tool --pw {q7Zt9LmX} && plink -pw {q7Zt9LmX} h",
+        "pw = playwright; with x as pw: y1; ps -pw 123; pwm=1",
     ),
     Kind(
         "Secret that a command stores in settings",

@@ -315,7 +315,8 @@ def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
     for hint in hints[marked]:
         if plain and hint.head == "label":
             break  # labels are the last, and in another script
-        if (lower if hint.lower else text).find(hint.literal, at) >= 0:
+        known = max(0, at - _CONTEXT) if hint.head == "beside" else at
+        if (lower if hint.lower else text).find(hint.literal, known) >= 0:
             sources.append(_Source(hint, view, at))
     return [source for source in sources if source.match]
 

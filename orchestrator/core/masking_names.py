@@ -31,7 +31,7 @@ _ELEMENT_STOPS = r"[<\r\n]|\]\]>"
 _TAG = r"<[a-z0-9_.:-]{0,64}\Z"
 _ENTRY = r"<[^<>\n]{0,64}\s(?:name|key)=[\"'][a-z0-9_.:-]{0,64}\Z"
 _BLOCK_BEGIN = r"[|>][0-9+-]{0,2}[ \t]{0,8}(?:#[^\r\n]{0,80})?(?:(?P<end>\r?\n\s{0,256})|\Z)"
-_PASSED = tuple(f"-pass{what} {quote}" for what in ("in", "out", "") for quote in ("", '"', "'"))
+_PASSED = (" /", *(f"-pass{what} {quote}" for what in ("in", "out", "word", "") for quote in ("", '"', "'")))
 _REACH = 240
 """So far before a short option the program is looked for that it belongs to."""
 _PROGRAM = (
@@ -42,6 +42,25 @@ _PROGRAM = (
     )
     + r")(?:\.exe)?(?=\s)"
 )
+_LETTERS = (
+    r" -([A-Za-z])(?:=|[ \t]{1,8})?(?=[^\s=-])",
+    r" -[A-Za-z]{1,4}([A-Za-z])[ \t]{1,8}(?=[^\s=-])",
+)
+_LETTERS_LENGTH = 12
+_READS = (
+    r"--[a-z-]{0,24}(?:password|passphrase|passwd|pass|token|secret|pw)-?(?:from-)?(?:stdin|fd[ =]0)\b|--with-token"
+    r"|\bsudo\s(?:\S{1,40}\s{1,4}){0,4}?-[A-Za-z]{0,6}S\b|\bchpasswd\b|(?:\A|[\s;|&]|bin/)(?:sm)?passwd(?=\s|\Z)"
+    r"|-pass(?:in|out)? stdin\b|--key-file[ =]-(?=\s|\Z)|\bsecrets?[ ](?:create|put|set|add)\b"
+)
+"""Commands that read a secret from their input."""
+_PIPED = (
+    r"(?:[^\s|;&\"'][^\s|;&\"']{0,60}[ ]|\"[^\"\r\n]{0,60}\"[ ]|'[^'\r\n]{0,60}'[ ]){0,3}?"
+    r"(?P<secret>\"[^\"\r\n]{1,120}\"|'[^'\r\n]{1,120}'|[^\s|;&\"']{1,120})[ ]{0,4}\|[ ]{0,4}(?P<reader>[^\r\n]{1,200})"
+)
+_SHORTEST_BEHIND = 6
+_NEAR = 80
+"""So far before a key the name of its issuer may stand."""
+_BESIDE_LENGTH = 126
 _COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
 _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
@@ -60,6 +79,8 @@ _TYPE_NAME = r"(?:[Uu]?[Ii]nt|[Ff]loat|Big)[0-9A-Z]"
 _WORD_WITH_DIGITS = rf"(?!{_TYPE_NAME})(?![A-Za-z]{{1,200}}+(?![A-Za-z0-9]))[A-Za-z0-9]{{1,200}}+(?:\s|\Z)"
 """A word that is neither code nor prose wherever it stands, but for the name of a type."""
 _COMPARED = ("==", " =")
+_OWN_MEMBER = r"(?<![\w.])(?:self|this|cls)(?:\.|->)\w{0,40}\Z"
+"""What only code sets: behind its equals sign there is an expression, and a bare word is a name."""
 _TOLD_LENGTH = 7
 _SHORTEST_PIN = 4
 _LABEL_STOPS = r"[\s\"'`\u300d\u3001\u3002\uff08\uff09]"
@@ -307,6 +328,8 @@ def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
     line = _line(view, start)
     if isinstance(line, Pending):
         return line
+    if innocent.is_name(line) and compiled(_OWN_MEMBER).search(_before(view, hint.start(), _NAME_LENGTH)):
+        return line
     if compiled(_WORD_WITH_DIGITS).match(line) and hint.group()[-2:] not in _COMPARED:
         return None
     if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")) or _is_in_code(hint, line):
@@ -448,7 +471,7 @@ def _stops(view: View, hint: Match, row: int, query: bool) -> str:
 
 def _password(view: View, hint: Match) -> Found:
     """`pass` alone is a word of its own, unless it ends the name of a setting."""
-    if not view.lower.startswith(("passw", "passp", "passc"), hint.start()):
+    if hint.group()[len("pass")] not in "wpceo":
         if hint.group().endswith(":") and _before(view, hint.start(), _KIND_LENGTH).endswith(_PASSED):
             return _credential(view, hint)
         setting = _before(view, hint.start()) in ("_", "-") and (hint.group().endswith("=") or _is_quoted(hint))
@@ -542,20 +565,115 @@ def _option(view: View, hint: Match) -> Found:
 
 
 def _letter(view: View, hint: Match) -> Found:
-    """The value behind a short option, where the program takes a secret there."""
-    letter, start = hint.group()[2], hint.end()
-    what = _programs(view, hint.start()).get(letter)
-    if what is None:
+    """The value behind a short option, where the program takes a secret there; other options may stand before it."""
+    takes = _programs(view, hint.start())
+    if not takes:
         return None
+    found = (compiled(each).match(view.text, hint.start()) for each in _LETTERS)
+    option = next((each for each in found if each and each[1] in takes), None)
+    if option is None:
+        return Pending(hint.start()) if view.open(hint.end() + _LETTERS_LENGTH) else None
+    what, start, blank = takes[option[1]], option.end(), option.group()[-1:].isspace()
     if view.open(start + 1):
         return Pending(start)
-    if what == tables.PASSWORD:
-        blank = hint.group()[-1:].isspace()
+    if what == tables.COOKIES:
+        return _cookies(view, start)
+    if what in (tables.PASSWORD, tables.SEPARATE):
+        if what == tables.SEPARATE and not blank:
+            return None
         plain = compiled(_PORT_OR_NAME).match(view.text, start) if blank else None
         if plain and view.open(plain.end() + 1):
             return Pending(start)
         return None if plain and view.text[plain.end() : plain.end() + 1].strip("\"'`") == "" else _word(view, start)
     return _pair(view, start)
+
+
+def _cookies(view: View, start: int) -> Found:
+    """Cookies behind an option; what has no equals sign names a file."""
+    quote = compiled(r"\\{0,3}[\"']?").match(view.text, start)
+    begin = quote.end() if quote else start
+    stops = rf"[{view.text[begin - 1]}\r\n]" if begin > start else _BLANK_STOPS
+    value = heads.value(view, begin, stops)
+    if isinstance(value, Pending):
+        return value
+    return Head(begin, kinds.COOKIE, Ends(runs.RUN, stops)) if "=" in value and not _is_made(value) else None
+
+
+def _jar(view: View, hint: Match) -> Found:
+    """Cookies behind the long option."""
+    if view.open(hint.end() + 1):
+        return Pending(hint.end())
+    return _cookies(view, hint.end()) if _programs(view, hint.start()).get("b") == tables.COOKIES else None
+
+
+def _argument(view: View, hint: Match) -> Found:
+    """A secret among the arguments of a program, known by its place."""
+    return _word(view, hint.end())
+
+
+def _command(view: View, at: int) -> str:
+    """The command of the shell that goes on at a place, as far as it stands before it in its line."""
+    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ")
+    return compiled(_COMMAND_ENDS).split(before)[-1]
+
+
+def _fed(view: View, hint: Match) -> Found:
+    """What a command reads that takes a secret from its input: a word, or the lines up to a mark."""
+    start, line = hint.end(), hint.group()
+    reads = compiled(_READS).search(_command(view, hint.start()) + "\n" + line)
+    if not reads:
+        return None
+    if line.startswith("<<<"):
+        return _word(view, start)
+    content = heads.value(view, start, r"[\r\n]")
+    if isinstance(content, Pending):
+        return content
+    mark = compiled(r"\w+").search(line)
+    if mark is None or harmless(content) or content.strip() == mark[0]:
+        return None
+    return Head(start, kinds.GENERIC, Ends(runs.DOCUMENT, rf"\n(?=[ \t]{{0,16}}{mark[0]}[ \t]{{0,4}}(?:[\r\n]|\Z))"))
+
+
+def _piped(view: View, hint: Match) -> Found:
+    """The last word that is written into a command which takes a secret from its input."""
+    line = _line(view, hint.end())
+    if isinstance(line, Pending):
+        return line
+    found = compiled(_PIPED).match(line)
+    if found is None or not compiled(_READS).search(found["reader"]):
+        return None
+    secret = found["secret"].strip("\"'")
+    at = hint.end() + found.start("secret") + found["secret"].find(secret)
+    if "chpasswd" in found["reader"]:
+        user, _, secret = secret.partition(":")
+        at += len(user) + 1
+    return None if harmless(secret) else Head(at, kinds.GENERIC, Ends(runs.FIXED, length=len(secret)))
+
+
+def _beside(view: View, hint: Match) -> Found:
+    """A key whose form alone says too little, behind the name of its issuer."""
+    start = hint.start()
+    run = compiled(rf"[A-Za-z0-9_.-]{{0,{_BESIDE_LENGTH}}}").match(view.text, start)
+    end = run.end() if run else start
+    if view.open(end):
+        return Pending(start)
+    before = _before(view, start, _NEAR)
+    for issuer, form in tables.ISSUERS.items():
+        found = compiled(rf"(?:{form})(?![A-Za-z0-9_-])").match(view.text, start) if issuer in before else None
+        if found:
+            return Head(start, kinds.GENERIC, Ends(runs.FIXED, length=found.end() - start))
+    return None
+
+
+def _short(view: View, hint: Match) -> Found:
+    """What stands behind `pw`, which is short for other words as well: a password with a digit."""
+    found = _credential(view, hint)
+    if not isinstance(found, Head):
+        return found
+    run = compiled(r"[^\s\"'`]{0,64}").match(view.text, found.start)
+    if run and view.open(run.end()):
+        return Pending(found.start)
+    return found if run and len(run[0]) >= _SHORTEST_BEHIND and compiled("[0-9]").search(run[0]) else None
 
 
 def _user(view: View, hint: Match) -> Found:
@@ -668,5 +786,12 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "told": _told,
     "label": _label,
     "signature": _signature,
+    "jar": _jar,
+    "argument": _argument,
+    "fed": _fed,
+    "piped": _piped,
+    "beside": _beside,
+    "short": _short,
+    "named": _credential,
 }
 """Who looks closer at any hint, by the name that a hint has."""

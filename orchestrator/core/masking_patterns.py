@@ -84,8 +84,30 @@ _CONTENT = r"(?=[^<\s]|\Z)"
 _LAST_WORD = r"(?=\S{7,200}+[ \t]{0,4}(?:[\r\n]|\Z)|\S{0,200}\Z)"
 _NAME_PART = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)[\w-]{0,20}"
 OPTION_NAMES = (
-    r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key|secret-key|access-key|auth-key)"
+    r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd?|token|secret|api-?key|secret-key|access-key|auth-key)"
 )
+_LETTER = f"[{tables.OPTION_LETTERS}]"
+_GAP = r"[ \t]{1,8}"
+_ARGUMENT = rf"{_GAP}(?:\"[^\"\r\n]{{1,120}}\"|'[^'\r\n]{{1,120}}'|[^\s\"'|;&>-][^\s\"'|;&>]{{0,120}}+)"
+_LAST_ARGUMENT = rf"{_GAP}(?=[^\s|;&>*/\\-]|\Z)"
+_FLAG = rf"{_GAP}-[A-Za-z]{{1,10}}(?:{_GAP}\d{{1,3}}(?=[ \t]))?"
+_FLAGS_WITH = rf"(?=(?:{_FLAG}){{0,5}}{_GAP}-[A-Za-z]{{0,8}}%s)"
+_BATCH = (
+    rf"(?:\.exe)?{_FLAGS_WITH % 'b'}(?:{_FLAGS_WITH % 'n'}(?:{_FLAG}){{1,6}}|(?:{_FLAG}){{1,6}}{_ARGUMENT})"
+    rf"{_ARGUMENT}{_LAST_ARGUMENT}"
+)
+"""Behind a program that takes a password as its last argument where `-b` says so; before that a user, and a file."""
+_PASSE = "e(?:(?<=mot[ _-]de[ _-]passe)|(?<=motdepasse))"
+_SPELLINGS = {
+    "contrase": r"contrase(?:ñ|n|ny)a",
+    "senha": r"(?<!de)senha",
+    "senord": r"senord(?<=l[öo]senord)",
+    "jelsz": r"jelsz[óo]",
+}
+"""How the words of other languages are spelt, where that is not as they begin."""
+_BESIDE = r"(?<![a-z0-9])[a-z0-9](?=[a-z0-9_.-]{16}|[a-z0-9_.-]{0,15}\Z)"
+"""Where a key without a mark may begin; it is no shorter."""
+_SHARE = r"(?:[a-z]:|\*|\\\\\S{1,120}+|\"\\\\[^\"\r\n]{1,120}\"|/[a-z]\S{0,80}+)"
 
 HINTS = (
     *KEY_HINTS,
@@ -108,14 +130,15 @@ HINTS = (
     ),
     Hint(
         "--",
-        rf"--{OPTION_NAMES}(?:[ \t]{{1,8}}|[ \t]{{0,8}}\\\r?\n[ \t]{{0,40}})(?=[^\s-]|\Z)",
+        rf"--{OPTION_NAMES}(?:[ \t]{{1,8}}|(?<=-pw)=|[ \t]{{0,8}}\\\r?\n[ \t]{{0,40}})(?=[^\s-]|\Z)",
         "option",
         kinds.GENERIC,
         lower=True,
     ),
     Hint(
         " -",
-        r" -(?:(?:store|key|(?:src|dest)(?:store|key))?pass(?:word|phrase|wd)?|password)[ \t]{1,8}(?=[^\s-]|\Z)",
+        r" -(?:(?:store|key|(?:src|dest)(?:store|key))?pass(?:word|phrase|wd)?"
+        r"|pw(?![ \t]{1,8}[\d.]{1,15}(?:[\s;|&)]|\Z)))[ \t]{1,8}(?=[^\s-]|\Z)",
         "option",
         kinds.GENERIC,
         lower=True,
@@ -144,9 +167,36 @@ HINTS = (
         lower=True,
     ),
     Hint("--", r"--(?:proxy-)?user(?:=|[ \t]{1,8})(?=[^\s=-]|\Z)", "user", kinds.GENERIC, lower=True),
-    Hint(" -", rf" -[{tables.OPTION_LETTERS}](?:=|[ \t]{{1,8}})?(?=[^\s=-]|\Z)", "letter", kinds.GENERIC),
-    Hint("pass", r"pass(?:wor[dt]|wd|phrase|code)?" + _AFTER, "password", kinds.JSON, lower=True),
+    Hint(" -", rf" -(?:{_LETTER}|[A-Za-z]{{1,4}}{_LETTER}[ \t])", "letter", kinds.COOKIE),
+    Hint("--cookie", rf"--cookie(?:=|{_GAP})(?=[^\s=-]|\Z)", "jar", kinds.COOKIE, lower=True),
+    *(Hint(name, name + _BATCH, "argument", kinds.GENERIC) for name in ("htpasswd", "mosquitto_passwd")),
+    Hint(
+        "net use",
+        rf"net use(?:r{_ARGUMENT}|(?:{_GAP}{_SHARE}){{1,8}}){_LAST_ARGUMENT}",
+        "argument",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint("identified by", r"identified by[ \t]{1,8}(?=[\"']|\Z)", "argument", kinds.GENERIC, lower=True),
+    Hint(
+        "password",
+        r"password(?<=with password|pted password)[ \t]{1,8}(?=[\"']|\Z)",
+        "argument",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint("wpa_passphrase", rf"wpa_passphrase{_ARGUMENT}{_LAST_ARGUMENT}", "argument", kinds.GENERIC),
+    Hint("nmcli", rf"nmcli[^\r\n|;&]{{0,160}}?{_GAP}password{_LAST_ARGUMENT}", "argument", kinds.GENERIC),
+    Hint("authtoken", rf"authtoken{_LAST_ARGUMENT}", "option", kinds.GENERIC, lower=True),
+    Hint("<<", r"<<<[ \t]{0,4}(?=\S|\Z)", "fed", kinds.GENERIC),
+    Hint("<<", r"<<(?<!<<<)-?[ \t]{0,4}[\"'\\]?\w{1,40}[\"']?[^\r\n]{0,200}\r?\n(?=.|\Z)", "fed", kinds.GENERIC),
+    Hint("echo ", r"echo[ ](?:-[neE]{1,3}[ ])?(?=\S|\Z)", "piped", kinds.GENERIC),
+    Hint("printf ", r"printf[ ](?=\S|\Z)", "piped", kinds.GENERIC),
+    *(Hint(issuer, _BESIDE, "beside", kinds.GENERIC, lower=True) for issuer in tables.ISSUERS),
+    Hint("pass", rf"pass(?:wor[dt]|wd|phrase|code|ord|{_PASSE})?" + _AFTER, "password", kinds.JSON, lower=True),
     Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
+    Hint("pw", r"pw(?<![a-z0-9]pw)" + _AFTER, "short", kinds.JSON, lower=True),
+    *(Hint(name, _SPELLINGS.get(name, name) + _AFTER, "named", kinds.JSON, lower=True) for name in tables.PASSWORDS),
     Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),

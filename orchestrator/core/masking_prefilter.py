@@ -24,8 +24,14 @@ it is decoded to.
 
 SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""
-NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=")
+NAMES = (
+    *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
+    "identified by",
+    *tables.PASSWORDS,
+)
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
+_SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
+"""The same of a shorter word, with what follows it."""
 _ENDLESS_URL = 1_024
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
@@ -68,7 +74,11 @@ def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: b
         return True
     if "k" in text and "sk-" in text and (anew or _begins(text)) and compiled(_SK).search(text):
         return True
-    return letters.has_long_run() and is_marked(text)
+    if not letters.has_long_run():
+        return False
+    if not keys_only and any(map(letters.lower().__contains__, tables.ISSUERS)):
+        return True
+    return is_marked(text)
 
 
 def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], keys_only: bool) -> bool:
@@ -108,7 +118,7 @@ def _holds_named(data: str, lower: str) -> bool:
     for name in NAMES:
         if name in lower:
             return True
-    if "J" in data and "eyJ" in data:
+    if ("J" in data and "eyJ" in data) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES))):
         return True
     if "://" in data and ("@" in data or len(data) > _ENDLESS_URL):
         return True
@@ -116,10 +126,10 @@ def _holds_named(data: str, lower: str) -> bool:
         return True
     if " -" not in data:
         return False
-    return "-user" in lower or not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
+    return "-user" in lower or "curl" in lower or not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
 
 
-_OPTIONS = frozenset(tables.OPTION_LETTERS)
+_OPTIONS = frozenset((*tables.OPTION_LETTERS, tables.STDIN_LETTER))
 
 
 def _holds_begin(data: str) -> bool:

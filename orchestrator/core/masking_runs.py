@@ -11,6 +11,7 @@ from orchestrator.core.masking_letters import compiled
 from orchestrator.core.tuples import NamedTuple
 
 RUN, DOTTED, QUOTED, HEADER, BLOCK, FIXED, INDENTED = "run", "dotted", "quoted", "header", "block", "fixed", "indented"
+DOCUMENT = "document"
 
 MARKS = ".,:;!)}"
 """What ends a sentence or structure rather than a value, at most `MARKS_LENGTH` of them."""
@@ -23,6 +24,8 @@ FOLD_BLANK = rf"(?:\r(?:\n[ \t]{{0,{_FOLD_LENGTH - 2}}})?|\n[ \t]{{0,{_FOLD_LENG
 """What a folded header has between its lines, or the beginning of it."""
 _BLANK_LINES = 2_048
 """More blank characters in a row end a block of indented lines."""
+_MARK_LENGTH = 64
+"""The longest line that ends a here-document."""
 COUNTED = 256
 """Of a longer row of backslashes only so many count; any multiple of 16 leaves the same rest."""
 
@@ -117,7 +120,8 @@ def _run(text: str, ends: Ends, at: int, final: bool) -> Extent:
     if found and ends.kind == DOTTED and not final and text[found.start() : found.start() + 3] in (".", ".."):
         return Extent(len(text), False, found.start())
     if found is None and not final:
-        return _open(text, at, final, MARKS_LENGTH + ESCAPES if ends.marks else 0)
+        back = _MARK_LENGTH if ends.kind == DOCUMENT else MARKS_LENGTH + ESCAPES if ends.marks else 0
+        return _open(text, at, final, back)
     stop = found.start() if found else len(text)
     end = bare_end(text, at, stop) if ends.marks else stop
     return Extent(end, True, end)

@@ -196,11 +196,46 @@ SPLIT = tuple(mark for mark, form in FORMS.items() if "+" in form[0])
 BEHIND = (":AA", "/")
 """How marks end behind which the secret begins; any other mark is a part of it."""
 
-LABELS = ("パスワード", "秘密鍵", "暗証番号", "トークン", "シークレット", "APIキー", "API キー", "密码", "비밀번호")
-"""What a password, secret key, PIN, token, secret and API key are called in Japanese, a password in Chinese, Korean."""
+_HEX32 = "[0-9a-f]{32}"
+BESIDE = (
+    ("Mailchimp key", "mailchimp", rf"{_HEX32}-us[0-9]{{1,2}}", "<hex 32>-us21"),
+    (
+        "Airtable key",
+        "airtable",
+        r"key(?=[A-Za-z]{0,13}[0-9])[A-Za-z0-9]{14}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}",
+        "patq7Zt9LmX2vB8nR.<hex 64>",
+    ),
+    (
+        "Discord bot token",
+        "discord",
+        r"(?:[MNO][DTjz][A-Za-z][wxyz0-5]){6}[A-Za-z0-9]{0,4}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
+        "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.<mixed 27>",
+    ),
+    ("NuGet key", "nuget", r"oy2[a-z0-9]{43}", "oy2kq7zt9lmx2vb8nr4kw3sd6fghj5pyca1eu0toikzvb4"),
+    ("crates.io token", "cargo crates", r"cio[A-Za-z0-9]{32}", "cio<mixed 32>"),
+    (
+        "Azure DevOps token",
+        "azdo devops dev.azure",
+        r"(?=[a-z]{0,40}[0-9])[a-z0-9]{52}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}",
+        "<mixed 76>AZDOq7Zt",
+    ),
+)
+"""For each kind of key without a mark: its name; words of which one has to stand before it, in lower case; its form,
+which is not enough, since hashes and ids look alike; and an example."""
+ISSUERS = {issuer: row[2] for row in BESIDE for issuer in row[1].split()}
+"""The form of each issuer's keys."""
 
-PASSWORD, PAIR = "password", "user:password"
-"""What a short option of a program takes: a password, or a user with one."""
+PASSWORDS = ("kennwort", "contrase", "senha", "wachtwoord", "senord", "salasana", "adgangskode", "jelsz", "heslo")
+"""What a password is called in other languages, each as far as all its spellings are alike in letters of ASCII."""
+LABELS = (
+    *("パスワード", "秘密鍵", "暗証番号", "トークン", "シークレット", "APIキー", "API キー", "密码", "비밀번호"),
+    *("пароль", "Пароль", "hasło", "Hasło", "şifre", "Şifre"),
+)
+"""What a password, secret key, PIN, token, secret and API key are called in Japanese, and a password in other scripts
+and alphabets."""
+
+PASSWORD, SEPARATE, PAIR, COOKIES = "password", "password behind a blank", "user:password", "cookies"
+"""What a short option of a program takes: a password, one that is no part of the option, a user with one, cookies."""
 
 PROGRAMS = {
     name: letters
@@ -219,7 +254,12 @@ PROGRAMS = {
         ("snmpget snmpwalk snmpset", {"A": PASSWORD, "X": PASSWORD}),
         ("http https xh", {"a": PAIR}),
         ("redis-cli", {"a": PASSWORD}),
-        ("curl", {"u": PAIR, "U": PAIR}),
+        ("openssl", {"k": SEPARATE}),
+        ("ssh-keygen", {"N": PASSWORD, "P": PASSWORD}),
+        ("security+add-generic-password security+add-internet-password", {"w": PASSWORD}),
+        ("security+unlock-keychain", {"p": PASSWORD}),
+        ("gh+secret+set gh+variable+set", {"b": PASSWORD}),
+        ("curl", {"u": PAIR, "U": PAIR, "b": COOKIES}),
         ("ab", {"A": PAIR}),
         ("smbclient", {"U": PAIR}),
         ("lftp", {"u": PAIR}),
@@ -228,4 +268,6 @@ PROGRAMS = {
 }
 """The programs that take a secret behind a short option, and behind which; `+` stands for the blank in a name."""
 
+STDIN_LETTER = "S"
+"""The short option of `sudo` that has it read a password from its input."""
 OPTION_LETTERS = "".join(sorted({letter for letters in PROGRAMS.values() for letter in letters}))
