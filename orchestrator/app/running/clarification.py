@@ -110,7 +110,8 @@ def _confirmed(context: Context, run: Run) -> bool:
 
 
 def _unclear(run: Run) -> mediation.Doubt | None:
-    return mediation.doubt(requested_files.relative(run.prompt, run.verification_root), requested_files.named(run))
+    root = run.verification_root
+    return mediation.doubt(requested_files.relative(run.prompt, root), requested_files.named(run.prompt, root))
 
 
 def _remembered(context: Context, run: Run, question: str) -> str | None:

@@ -75,11 +75,11 @@ def left(context: Context, run: Run, found: Collection[Mention], now: Tree) -> l
     return list(mentions.undone(found, now, _touched_before(context, run)))
 
 
-def named(run: Run) -> Tree:
-    """What of the files that a run's task names is there now."""
-    names = (each.name.rstrip("/") for each in mentions.find(relative(run.prompt, run.verification_root)))
-    there = [name for name in names if os.path.lexists(os.path.join(run.verification_root, name))]
-    folders = {name for name in there if os.path.isdir(os.path.join(run.verification_root, name))}
+def named(text: str, root: str) -> Tree:
+    """What of the files that a task names is there now, below the root of its project."""
+    names = (each.name.rstrip("/") for each in mentions.find(relative(text, root)))
+    there = [name for name in names if os.path.lexists(os.path.join(root, name))]
+    folders = {name for name in there if os.path.isdir(os.path.join(root, name))}
     return Tree(frozenset(there) - folders, frozenset(folders))
 
 
@@ -138,4 +138,4 @@ def writes(context: Context, run: Run) -> bool:
     """Whether a run is expected to write though its type asks: the type is a guess, or a file is ordered to be made."""
     if run.task_type == task_types.READ_INFO:
         return is_guessed(context, run) and bool(mentions.deciding(mentions.find(run.prompt)))
-    return any(each.required for each in mentioned(context, run, named(run)))
+    return any(each.required for each in mentioned(context, run, named(run.prompt, run.verification_root)))

@@ -13,6 +13,7 @@ from orchestrator.app.running import (
     evidence_and_log,
     execute_run,
     preflight,
+    requested_files,
     run_queue,
     run_repository,
     session_status,
@@ -21,6 +22,7 @@ from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, providers, states, types
+from orchestrator.core.running.file_names import Tree
 from orchestrator.core.suggestions import sentence
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.store.run_reader import Run
@@ -37,7 +39,8 @@ def submit(
     Raises:
         UsageError: a blank text, a type that does not exist. Refused: SESSION_CLOSED.
     """
-    kind = types.settle(task_type, text)
+    root = session.project.root
+    kind = types.settle(task_type, text, requested_files.named(text, root) if task_type is None else Tree())
     selection = session.selection
     found = operations.ask(
         session.context,

@@ -64,6 +64,9 @@ _KIND = re.compile(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファ�
 _URL = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"
 )
+_SED = re.compile(words.SED)
+_ROTATED = re.compile(r"(.+\.[A-Za-z]\w*)\.\d{1,4}", re.ASCII)
+"""An older file of the same name: `app.log.1`."""
 _QUOTED = re.compile(
     r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
     r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
@@ -176,10 +179,14 @@ def _tail(name: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text that is read: fenced blocks and quoted lines are blank in it, but for commands, and so are addresses."""
+    """The text that is read: fenced blocks and quoted lines are blank in it, but for commands, and so are addresses.
+
+    A substitution as `sed` has it is read as a verb.
+    """
     said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
     said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
+    said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
 
 
@@ -399,6 +406,8 @@ def _is_path(raw: str, index: Index, *, spaced: bool = False) -> bool:
         return _DOT_NAME.fullmatch(last) is not None
     if last in ("README", "LICENSE", "CHANGELOG") or ("/" in raw and last.lower() in words.NAMES):
         return True
+    older = _ROTATED.fullmatch(last)
+    last = older[1] if older else last
     extension = "." + last.rpartition(".")[2].lower() if "." in last else ""
     if extension in words.EXTENSIONS and last != extension and not re.fullmatch(r"\d[\d.]*\.\w", last):
         return True

@@ -146,6 +146,8 @@ _SOURCE = re.compile(
 _SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
 _SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
 _EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_NOTHING_ELSE = re.compile(rf"(?<!\w)(?:{words.any_of(words.NOTHING_ELSE)})(?!\w)[^.;\n]{{0,80}}\Z", re.IGNORECASE)
+_ANNOUNCED = re.compile(f"{words.ANNOUNCED}|{words.ANNOUNCED_JA}", re.IGNORECASE)
 _KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _ALONE = re.compile(
     rf"(?:(?! (?:but|while|though|yet) )[^.,;\n]){{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)",
@@ -219,6 +221,11 @@ _OWNS = re.compile(r"['\u2019]s\s")
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
 _RENAMES = re.compile(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
 _DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
+_TAKES_AWAY = re.compile(
+    rf"{_DELETES.pattern}|(?<!\w)(?:{words.any_of(words.MOVE)}|deleted|removed|erased|dropped|renamed|moved)(?!\w)"
+    rf"|{words.MOVE_JA}",
+    re.IGNORECASE,
+)
 _EVERYTHING = re.compile(rf"{_EDGE}(?:{words.any_of(words.EVERYTHING)})", re.IGNORECASE)
 _GROUPS = tuple(
     (re.compile(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
@@ -305,13 +312,13 @@ def of_type(found: Iterable[Mention], task_type: str | None, *, guessed: bool = 
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """The lines of a task as they are said, with every mention blackened, without what they quote."""
-    return tuple(line for line in _blackened(text).split("\n") if line.strip())
+    """The lines of a task as they are said, with every mention blackened, without what they quote or announce."""
+    return tuple(line for line in _ANNOUNCED.sub("", _blackened(text)).split("\n") if line.strip())
 
 
 def deletes(text: str) -> bool:
     """Whether a task holds a word that orders a deletion."""
-    return _DELETES.search(_blackened(text)) is not None
+    return _DELETES.search(_ANNOUNCED.sub("", _blackened(text))) is not None
 
 
 def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -535,8 +542,10 @@ def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
         if each.kind == replacements.FILLED:
             roles |= {place.start: SOURCE for place in new}
             continue
-        overwrites = each.kind != replacements.RENAMED and _there(new, index)
+        overwrites = each.kind not in (replacements.RENAMED, replacements.ARCHIVED) and _there(new, index)
         goes, comes = (_OVERWRITTEN, SOURCE) if overwrites else (_GOES, _COMES)
+        if each.kind == replacements.ARCHIVED:
+            goes = _OVERWRITTEN
         if each.kind == replacements.QUOTED or not _is_of_files(each, old, places, index):
             goes = comes = SOURCE
         for place, role in (*((place, goes) for place in old), *((place, comes) for place in new)):
@@ -564,6 +573,7 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
     """What the words around each place say of it; places that are joined to a list are read as one."""
     found: list[_Said] = []
     heard, at, first = _Hearing(), 0, 0
+    announced = list(_ANNOUNCED.finditer(text))
     while first < len(places):
         last, either = first, False
         while last + 1 < len(places):
@@ -582,6 +592,9 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
         else:
             said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
         said = said._replace(optional=said.optional or either)
+        later = next((each[0] for each in announced if each.start() <= start < each.end()), None)
+        if later is not None:
+            said = _Said(said.verb, kind=KEPT if _TAKES_AWAY.search(later) else SOURCE)
         for each in range(first, last + 1):
             role = roles.get(places[each].start) if not heard.denied else None
             replaced = _Said("move", True, optional=said.optional, role=role) if role else None
@@ -604,7 +617,10 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     phrase = _phrase(said, before, after)
     if phrase is not None:
         return phrase
-    if _EXCEPT.search(before):
+    excepted = _EXCEPT.search(before)
+    if excepted:
+        if _NOTHING_ELSE.search(before, 0, excepted.start() + 1):
+            return said._replace(direct=True, optional=True, read=True)
         return said if heard.denied else said._replace(kind=DENIED)
     if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
         return said._replace(kind=SOURCE)

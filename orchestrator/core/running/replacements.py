@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.tuples import NamedTuple
 
-RENAMED, REPLACED, TURNED, FILLED, QUOTED = "renamed", "replaced", "turned", "filled", "quoted"
-"""The old name goes in any case; unless the new one is there already; if both are of one kind; it stays, and is filled
-from the new one; neither is a file that has to change."""
+RENAMED, ARCHIVED, REPLACED, TURNED, FILLED, QUOTED = "renamed", "archived", "replaced", "turned", "filled", "quoted"
+"""The old name goes in any case; goes or stays; goes unless the new one is there already; if both are of one kind; it
+stays, and is filled from the new one; neither is a file that has to change."""
 _NEAR = 160
 """Characters before a phrase that are looked at."""
 
@@ -72,6 +72,7 @@ _PHRASES = (
     (FILLED, _compiled((*words.FILLED, *words.FILLED_JA))),
     (QUOTED, _compiled((*words.QUOTED, *words.QUOTED_JA))),
     (RENAMED, _compiled((*words.RENAMED, *words.RENAMED_JA))),
+    (ARCHIVED, _compiled((*words.ARCHIVED, *words.ARCHIVED_JA))),
     (REPLACED, _compiled((*words.REPLACED, *words.REPLACED_JA))),
     (TURNED, _compiled((*words.TURNED, *words.TURNED_JA))),
 )

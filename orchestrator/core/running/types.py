@@ -15,6 +15,7 @@ from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import mentions, replacements, vocabulary
 from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running.file_names import NOTHING, Tree
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
@@ -27,12 +28,13 @@ _REPORT = _words(words.REPORT, words.REPORT_JA)
 _NO_REPORT = _words(words.NO_REPORT, words.NO_REPORT_JA)
 _REVIEW = re.compile(f"{words.REVIEW}|{words.REVIEW_JA}", re.IGNORECASE)
 _CONFIG = re.compile(rf"(?<![\w-])(?:{words.CONFIG})(?![\w-])|{words.CONFIG_NAMES}", re.IGNORECASE)
-_LIGHT = _words(words.LIGHT, words.LIGHT_JA)
+_LIGHT = _words(f"{words.LIGHT}|{words.SED}", words.LIGHT_JA)
 _ORDERS = "|".join((words.MAKE, words.CHANGE, words.DELETE, words.CLEAN, words.MOVE, words.COPY, words.ORDERS_TOO))
 _ORDER = _words("|".join(sorted(_ORDERS.split("|"), key=len, reverse=True)))
 _ASKS = _words(words.ASKS)
 _WH = _words(words.WH)
 _PROPOSES = re.compile(rf"(?:{words.PROPOSES})(?!\w)", re.IGNORECASE)
+_LISTED = re.compile(words.LISTED, re.IGNORECASE)
 _WISHES = re.compile(words.WISHES, re.IGNORECASE)
 _BEGS = re.compile(rf"(?<!\w)(?:{words.BEGS})", re.IGNORECASE)
 _GOVERNS = _words(words.GOVERNS)
@@ -80,9 +82,19 @@ def check(value: object) -> str:
     )
 
 
-def settle(given: str | None, text: str) -> Settled:
-    """The type that the caller gave, checked, or else the one that the words of the task show."""
-    return Settled(check(given)) if given is not None else _told(text)
+def settle(given: str | None, text: str, tree: Tree = NOTHING) -> Settled:
+    """The type that the caller gave, checked, or else the one that the words of the task show.
+
+    Args:
+        tree: what of the files that the text names is there; a list in one that is not may be asked for or ordered.
+    """
+    if given is not None:
+        return Settled(check(given))
+    told = _told(text)
+    asks = told.type == task_types.READ_INFO and not told.guessed
+    listed = asks and any(_LISTED.match(_LEADS.sub("", each, 1)) for each in mentions.sentences(text))
+    missing = listed and any(each.kind == mentions.MADE for each in mentions.find(text, tree))
+    return told._replace(guessed=True) if missing else told
 
 
 def detect(text: str) -> str:

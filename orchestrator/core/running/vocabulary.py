@@ -83,6 +83,31 @@ BEGS = (
     "|(?:could|can|may) (?:we|i) (?:please )?(?:get|have) (?:an? |the |some )?[\"'`(]*\ue000"
 )
 """What asks politely for what follows it, and so orders it."""
+LISTED = (
+    "\\s*(?:list|enumerate|collect|gather|describe|explain|outline|count|compare|analy[sz]e|give|show)\\b[^.;\n?]*"
+    " in(?:to)? [\"'`*(]*\ue000++[\"'`*).!]*\\s*\\Z"
+)
+"""What asks about a file or is to be written into it; where it does not exist, it may be the latter."""
+_LATER_ON = (
+    "(?:later(?: on)?|tomorrow|eventually|some ?day|soon|afterwards|one day|in the future|at some point"
+    "|next (?:week|month|sprint|release|year|time))"
+)
+_WE_WILL = (
+    "(?:we|i|they|someone|somebody)(?:(?:'|\u2019)ll| will| plan to| intend to"
+    "|(?:(?:'|\u2019)(?:re|m)| are| am) (?:going|planning) to)"
+)
+ANNOUNCED = (
+    rf"(?<!\w){_LATER_ON},? {_WE_WILL}\s[^.,;\n]*|(?<!\w){_WE_WILL}\s[^.,;\n]{{0,80}}?(?<!\w){_LATER_ON}(?!\w)"
+    rf"|(?<!\ue000)\ue000++[\"'`)]* (?:will|is going to|shall) be \w+ [^.,;\n]{{0,30}}?{_LATER_ON}(?!\w)"
+)
+"""What is said to be done at another time, and so is not ordered now; a mention is blackened."""
+_LATER_ON_JA = "(?:後で|あとで|のちほど|後ほど|いずれ|そのうち|将来|来週|来月|来年|明日)"
+ANNOUNCED_JA = (
+    rf"{_LATER_ON_JA}[^。\n]{{0,60}}?(?:(?<!願いし)ます(?!か)|予定|つもり)"
+    rf"|(?<!\ue000)\ue000++[」』`]?[はをも]?{_LATER_ON_JA}[^。\n]{{0,30}}?(?:(?<!願いし)ます(?!か)|予定|つもり)"
+)
+SED = r"(?<![\w./-])[sy]/[^/\n]+/[^/\n]*/[gimpe0-9]{0,4}(?![\w/])"
+"""A substitution as `sed` has it, which is an order to change and no path."""
 GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
@@ -182,6 +207,8 @@ EVIDENCE = (
 """What leads to a file that tells what is wrong, and is not itself to change."""
 OUTPUTS = "write|save|log|print|dump|export|store|output|send|read|load"
 DELETING = "deleting|removing|erasing|dropping|discarding|trashing"
+NOTHING_ELSE = "nothing|no other files?|no files?|none|not anything|no one"
+"""Where one of these stands before an exception, that is what may be touched."""
 NOTHING = (
     "nothing in|nothing under|nothing below|nothing inside|nothing within|no file in|no files in|no file under"
     "|no files under|none of the files in|none of the files under|no part of"
@@ -309,6 +336,9 @@ RENAMED_JA = (
 _FOR_OLD = "(?:replacement|substitute|successor|stand-in)s? (?:for|of|to)"
 _THERE = "(?:put|place|install|have|want|need|there should be|there must be|there has to be|get|keep)"
 _TAKEN = "(?:replaced|superseded|substituted|exchanged|swapped|swapped out) (?:with|by|for|against|through)"
+ARCHIVED = ("archive {old},? (?:as|to|into|under) {new}",)
+ARCHIVED_JA = ("{old}を{new}(?:として|に)アーカイブ",)
+"""How one file is said to be kept under another name, where the old one may go or stay."""
 REPLACED = (
     "(?:replace|replacing|supersede|substitute|exchange|swap) {old} (?:with|by|through) {new}",
     "(?:swap|exchange|trade|switch|change)(?: out| in)? {old}(?: out| in)? (?:for|against|with) {new}",

@@ -23,7 +23,7 @@ BEFORE = Tree(wordings.FILES, wordings.FOLDERS)
 @functools.cache
 def read(text: str) -> tuple[types.Settled, tuple[mentions.Mention, ...]]:
     """The type of a task and what counts of what it mentions."""
-    settled = types.settle(None, text)
+    settled = types.settle(None, text, BEFORE)
     return settled, mentions.of_type(mentions.find(text, BEFORE), settled.type, guessed=settled.guessed)
 
 
@@ -123,7 +123,10 @@ def test_p8_what_was_done_beyond_is_named(text: str, right: str) -> None:
     assert (found.executor_status == "COMPLETE") == complete
 
 
-LUMPED = ("split", "merge", "logs", "log files", "ログ", "empty", "in build", "in the", " or ")
+LUMPED = (
+    "split", "merge", "archive", "アーカイブ", "except", "logs", "log files", "ログ", "empty", "in build", "in the",
+    " or ",
+)  # fmt: skip
 """Of what these mean nobody can tell how much was wanted."""
 SEVERAL = [
     (text, right) for text, right in STRICT

@@ -217,6 +217,28 @@ ENGLISH: list[tuple[str, str]] = [
     ("apply the style of a.md to b.md", "b.md"), ("notes.txt describes the bug. Fix it in core.py.", "core.py"),
     ("let core.py write its output to result.json", "core.py"), ("core.py should save its results in result.json", "core.py"),
     ("nothing in README.md works, fix it", "README.md"),
+    # A substitution as sed has it.
+    ("s/foo/bar/ in README.md", "README.md"), ("s/foo/bar/g in README.md", "README.md"),
+    ("s/foo bar/baz/ in README.md please", "README.md"), ("README.md: s/a.md/b.md/", "README.md"),
+    ("in README.md s/foo//g", "README.md"), ("run s/old/new/ on README.md", "README.md"),
+    ("apply s/foo/bar/ to README.md", "README.md"), ("sed -i 's/foo/bar/' README.md", "README.md"),
+    # Kept under another name, where the old one may go or stay.
+    ("archive old.txt as backup/old.txt", "-old.txt backup/old.txt"), ("archive old.txt as docs/old.txt", "-old.txt docs/old.txt"),
+    ("archive old.txt as old.txt.bak", "old.txt.bak"), ("archive app.log as app.log.1", "-app.log app.log.1"),
+    ("archive app.log as app.log.1", "app.log.1"), ("archive docs as docs.zip", "docs.zip"),
+    ("archive the file old.txt into docs/", "-old.txt docs/old.txt"), ("rename app.log to app.log.1", "-app.log app.log.1"),
+    ("archive error.log under docs/error.log, then clear app.log", "-error.log docs/error.log app.log"),
+    # What is announced for later is not ordered.
+    ("We will delete old.txt later; now update README.md", "README.md"), ("later we will delete old.txt. Update README.md", "README.md"),
+    ("I'll rename a.md tomorrow, for now fix README.md", "README.md"), ("old.txt will be removed next week. Fix README.md", "README.md"),
+    ("next week, we are going to drop a.md and b.md. Fix README.md", "README.md"),
+    ("we plan to rewrite core.py later, so fix README.md", "README.md"),
+    # What alone may be touched besides.
+    ("fix README.md; nothing else may change except CHANGELOG.md", "README.md"),
+    ("fix README.md; nothing else may change except CHANGELOG.md", "README.md CHANGELOG.md"),
+    ("update README.md and nothing else except CHANGELOG.md", "README.md CHANGELOG.md"),
+    ("update README.md, no other files except CHANGELOG.md", "README.md"),
+    ("change nothing else in docs except docs/api.md", "docs/api.md"),
 ]  # fmt: skip
 
 JAPANESE: list[tuple[str, str]] = [
@@ -274,6 +296,10 @@ JAPANESE: list[tuple[str, str]] = [
     ("buildフォルダの中を空にして", "-build/main.o -build/sub/x.o"), ("次のファイルを削除：\na.md\nb.md", "-a.md -b.md"),  # noqa: RUF001
     ("以下を削除してください。\n・a.md\n・b.md", "-a.md -b.md"), ("全ての.logファイルを削除して", "-app.log -error.log"),
     ("a.mdの見出しをb.mdにも追加して", "b.md"),
+    ("README.mdで s/foo/bar/ を実行して", "README.md"), ("s/foo/bar/g をREADME.mdに適用して", "README.md"),
+    ("old.txtをdocs/old.txtとしてアーカイブして", "-old.txt docs/old.txt"), ("app.logをapp.log.1としてアーカイブして", "app.log.1"),
+    ("old.txtは後で削除する予定です。README.mdを更新して", "README.md"), ("来週a.mdを削除します。今はREADME.mdを直して", "README.md"),
+    ("後でold.txtを削除して", "-old.txt"),
 ]  # fmt: skip
 
 WRONG: list[tuple[str, str]] = [
@@ -292,6 +318,11 @@ WRONG: list[tuple[str, str]] = [
     ("Instead of deleting old.txt, rename it to new.txt", "new.txt"),
     ("let core.py write its output to result.json", "result.json"),
     ("replace a.md with b.md", "b.md"), ("削除するファイルはold.txtです", "old.txt"),
+    ("s/a.md/b.md/ in README.md", "a.md"), ("s/foo/bar/ in README.md", "core.py"), ("archive old.txt as docs/old.txt", "-old.txt"),
+    ("archive app.log as app.log.1", "-app.log"), ("old.txtをdocs/old.txtとしてアーカイブして", "-old.txt"),
+    ("fix README.md; nothing else may change except CHANGELOG.md", "CHANGELOG.md"),
+    ("delete nothing else in docs except docs/api.md", "-docs/guide.md"),
+    ("list all TODOs in notes.md", "todo.txt"), ("list the functions of core.py in functions.md", "core.py"),
 ]  # fmt: skip
 """Tasks, each with what an executor changes that does something near by."""
 
@@ -305,12 +336,13 @@ LOOSE: list[tuple[str, str]] = [
     ("Fix this crash:\n```\nFile \"core.py\", line 3\n```", "src/keep.py"), ("Add CI/CD", ".github/workflows/ci.yml"),
     ("Build a Next.js app", "src/app.tsx"), ("follow docs/guide.md and add type hints", "src/keep.py"),
     ("replace a.md with b.md", "a.md"), ("replace a.md with b.md", "-a.md"),
+    ("delete nothing else in docs except docs/api.md", "-docs/api.md"),
     ("fix all files except core.py", "src/keep.py"), ("the traceback is in error.log, fix it", "core.py"), ("don't delete README.md, only shorten it", "README.md"),
 ]  # fmt: skip
 """Tasks that mention nothing that has to become another: any change may be what was wanted, and none is not enough."""
 
 GUESSED: list[tuple[str, str]] = [
-    ("s/foo/bar/ in README.md", "README.md"), ("README.md - typo in line 3", "README.md"),
+    ("README.md - typo in line 3", "README.md"),
     ("can you have a go at README.md", "README.md"), ("upadte README.md", "README.md"),
     ("crate notes.md", "notes.md"), ("notes.md please", "notes.md"), ("notes.md", "notes.md"),
     ("could someone please get README.md into shape?", "README.md"), ("we would love to have a notes.md", "notes.md"),
@@ -324,6 +356,8 @@ GUESSED: list[tuple[str, str]] = [
     ("README.md、お願いします", "README.md"), ("notes.mdが必要です", "notes.md"),
     ("config.yamlのtimeoutを30にして", "config.yaml"), ("what about deleting old.txt?", "-old.txt"),
     ("削除するファイルはold.txtです", "-old.txt"),
+    ("list all TODOs in notes.md", "notes.md"), ("list the functions of core.py in functions.md", "functions.md"),
+    ("Please describe core.py in design.md.", "design.md"),
     ("review core.py and list the problems in review.md", "review.md"), ("How about adding a title to README.md?", "README.md"),
 ]  # fmt: skip
 """Tasks without a verb that is known, so that the type is a guess: an answer alone is enough."""
@@ -352,5 +386,9 @@ FORBIDDEN: list[tuple[str, str]] = [
     ("fix core.py. Under no circumstances change README.md", "core.py README.md"),
     ("delete old.txt, but on no account README.md", "-old.txt -README.md"),
     ("docs配下は触らずにREADME.mdを更新して", "README.md docs/api.md"),
+    ("later we will delete old.txt", "-old.txt"), ("We will delete old.txt later; now update README.md", "README.md -old.txt"),
+    ("old.txt will be removed next week. Fix README.md", "README.md -old.txt"),
+    ("I'll rename a.md tomorrow, for now fix README.md", "README.md -a.md"),
+    ("old.txtは後で削除する予定です。README.mdを更新して", "README.md -old.txt"), ("来週a.mdを削除します。今はREADME.mdを直して", "README.md -a.md"),
 ]  # fmt: skip
 """Tasks that forbid something, each with what an executor changes that does it all the same."""
