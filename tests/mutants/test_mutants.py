@@ -18,7 +18,7 @@ import pytest
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import gaps, guards, guards_path, guards_tables, settings_rules
+from orchestrator.store import gaps, guards, guards_path, guards_tables, path_history, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
 from tests.mutants import altering, catalogue, hosting, reach, redundant, relations, sqltext, table
@@ -269,11 +269,20 @@ def test_a_mutant_of_a_statement_is_told_of_where_what_is_used_of_the_answer_dif
     assert told == ["none", "two"]
 
 
+def test_whatever_takes_a_connection_is_watched() -> None:
+    owners = {(getattr(owner, "__name__", ""), name) for owner, name, _ in relations._reading(path_history)}
+    assert {("orchestrator.store.path_history", "unproven"), ("History", "__init__")} <= owners
+
+
 def test_a_large_record_is_not_watched() -> None:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE audit_events (seq)")
     given: list[object] = []
-    called = relations._watched(given.append, {}, given.append, bool)
+
+    def read(connection: object) -> None:
+        given.append(connection)
+
+    called = relations._watched(read, {}, given.append, bool)
     for count in (relations.LARGE, 1):
         connection.executemany("INSERT INTO audit_events VALUES (?)", [(seq,) for seq in range(count)])
         called(connection)
