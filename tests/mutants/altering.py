@@ -113,7 +113,7 @@ class _Answerless(ast.NodeTransformer):
         return node
 
 
-def _rewrite(name: str, change: ast.NodeTransformer) -> None:
+def rewrite(name: str, change: ast.NodeTransformer) -> None:
     """Give every function of a module the code that it has when the source is changed so."""
     module = importlib.import_module(name)
     path = str(module.__file__)
@@ -151,17 +151,17 @@ def _rule(rest: str) -> None:
 
 
 def _admission(rest: str) -> None:
-    _rewrite(ADMISSION, _Answerless(rest))
+    rewrite(ADMISSION, _Answerless(rest))
 
 
 def _guard(rest: str) -> None:
     module, _, line = rest.partition(":")
-    _rewrite(f"orchestrator.{module}", _Passing(int(line)))
+    rewrite(f"orchestrator.{module}", _Passing(int(line)))
 
 
 def _branch(rest: str) -> None:
     module, line, column, instead = rest.split(":")
-    _rewrite(f"orchestrator.{module}", _Lacking(int(line), int(column), instead=instead == "True"))
+    rewrite(f"orchestrator.{module}", _Lacking(int(line), int(column), instead=instead == "True"))
 
 
 def _check(rest: str) -> None:

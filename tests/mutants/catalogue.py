@@ -113,8 +113,9 @@ def _branches() -> Iterator[Mutant]:
                 if not isinstance(node.test, ast.BoolOp) and (function, node.body[0]) in guards:
                     # To take the condition away is to take the guard away.
                     continue
-                lines = tuple((_shown(file), line) for line in _extent(node.test))
                 for term, instead in _terms_of(node.test):
+                    # Of a condition that holds less often, only who came behind it can notice.
+                    lines = tuple((_shown(file), line) for line in _extent(node.test if instead else node.body[0]))
                     what = f"{_shortened(ast.unparse(term))} is {instead} in {function.name}"
                     yield Mutant(f"branch:{module}:{term.lineno}:{term.col_offset}:{instead}", what, lines)
 

@@ -14,8 +14,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import coverage
-
 from tests.mutants import plugin
 from tests.mutants.catalogue import ROOT, Line, Mutant
 
@@ -24,7 +22,8 @@ SOURCES = ("orchestrator", "migrations", "workflow", "agents")
 TESTED = ("tests/unit", "tests/integration", "tests/acceptance")
 """Where one of these has changed, mutants are tried anew; where a helper of the tests has, the record is as well."""
 JUDGES = tuple(
-    f"tests/mutants/{name}.py" for name in ("catalogue", "altering", "sqltext", "relations", "hosting", "plugin")
+    f"tests/mutants/{name}.py"
+    for name in ("catalogue", "altering", "sqltext", "relations", "probing", "hosting", "plugin")
 )
 """What a verdict depends on besides: where these have changed, every mutant is tried anew."""
 RELATION = "relation"
@@ -44,6 +43,8 @@ TESTS = (
 )
 STORE = ("tests/integration/store/", "tests/integration/app/test_criteria.py")
 """Tests that meet statements of the database; of these it is not recorded which."""
+RAN = (0, 1, 5)
+"""How pytest ends where it ran what there was to run."""
 BY_TEXT = (
     "test_each_part_has_a_trigger_with_its_own_message",
     "test_the_triggers_of_a_table_call_no_function_but_the_tripwire",
@@ -111,8 +112,8 @@ def recorded(files: Sequence[str], mutants: Sequence[Mutant], *, rows: bool = Tr
     kept = {file.relative_to(ROOT).as_posix(): folder / f"{_digest(file)}{ending}" for file in named}
     missing = [file for file, record in kept.items() if not record.exists()]
     if missing:
-        for file, record in _record(missing, {line for mutant in mutants for line in mutant.lines}, rows).items():
-            kept[file].write_text(json.dumps(record), "utf-8")
+        for record in _record(missing, sorted({line for mutant in mutants for line in mutant.lines}), rows):
+            kept[record["file"]].write_text(json.dumps(record), "utf-8")
     return Reach(json.loads(record.read_text("utf-8")) for record in kept.values())
 
 
@@ -133,42 +134,36 @@ def _kept(key: str) -> pathlib.Path:
     return folder
 
 
-def _record(files: Sequence[str], lines: set[Line], rows: bool) -> dict[str, dict[str, Any]]:
-    """Run the tests of files, and give for each file what its tests reach."""
+def _record(files: Sequence[str], lines: Sequence[Line], rows: bool) -> Iterator[dict[str, Any]]:
+    """Run the tests of files, and give for each file what its tests reach; of an interrupted run, of those it got to.
+
+    Raises:
+        SystemExit: the tests did not run.
+    """
     options = ["-q", "-p", "tests.mutants.plugin", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
     with tempfile.TemporaryDirectory() as folder:
-        data, answers = pathlib.Path(folder, "coverage"), pathlib.Path(folder, "answers")
-        told = {plugin.REACH: str(data), plugin.RESULT: str(answers), **({plugin.ROWS: "yes"} if rows else {})}
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *files],
-            cwd=ROOT,
-            env=os.environ | told,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if not answers.exists():
+        asked, answers = pathlib.Path(folder, "lines"), pathlib.Path(folder, "answers")
+        asked.write_text(json.dumps(lines), "utf-8")
+        answers.touch()
+        told = {plugin.LINES: str(asked), plugin.RESULT: str(answers), **({plugin.ROWS: "yes"} if rows else {})}
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", *options, *files],
+                cwd=ROOT,
+                env=os.environ | told,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        finally:
+            records = {record["file"]: record for record in map(json.loads, answers.read_text("utf-8").splitlines())}
+            yield from records.values()
+        if done.returncode not in RAN:
             raise SystemExit(f"the tests did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        answer = json.loads(answers.read_text("utf-8"))
-        reached: dict[str, list[str]] = answer["told"] | _reached(data, lines)
-    return {file: _of_file(file, answer, reached) for file in files}
-
-
-def _reached(data: pathlib.Path, lines: set[Line]) -> dict[str, list[str]]:
-    measured = coverage.CoverageData(str(data))
-    measured.read()
-    by_file = {file: measured.contexts_by_lineno(str(ROOT / file)) for file in {file for file, _ in lines}}
-    return {_place(file, line): by_file[file].get(line, []) for file, line in lines}
-
-
-def _of_file(file: str, answer: dict[str, Any], reached: dict[str, list[str]]) -> dict[str, Any]:
-    def own(tests: Iterable[str]) -> list[str]:
-        return [test for test in tests if test.partition("::")[0] == file]
-
-    places = {place: tests for place, all_ in reached.items() if (tests := own(all_))}
-    passed = {test: answer["passed"][test] for test in own(answer["passed"])}
-    return {"failed": own(answer["failed"]), "passed": passed, "reached": places}
+        for file in files:
+            if file not in records:
+                yield {"file": file, "failed": [], "passed": {}, "reached": {}}
 
 
 def _place(file: str, line: int) -> str:

@@ -46,6 +46,10 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "it tells two reasons apart that both say yes, and the reason is told elsewhere",
     ),
     (
+        r"part:group_reasons:\d+ merge_proof = '(nothing_to_merge|merged)' is 1, of what is waited for",
+        "it tells two reasons apart that both say yes, and the reason is told elsewhere",
+    ),
+    (
         r"part:completion_paths:\d+ kind = 'code' is 1",
         "nothing but code has a merge that stands",
     ),

@@ -64,22 +64,30 @@ def watch(note: Callable[[str], None], wanted: Callable[[str], bool] = lambda na
         sql: {f"relation:{name}:{place}": sqltext.without(sql, term) for place, term in enumerate(sqltext.terms(sql))}
         for name, sql in statements().items()
     }
-    for module in _modules():
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and next(iter(inspect.signature(function).parameters), "") == (
-                "connection"
-            ):
-                setattr(module, name, _watched(function, mutants, note, wanted))
+    for owner, name, function in [each for module in _modules() for each in _reading(module)]:
+        setattr(owner, name, _watched(function, mutants, note, wanted))
+
+
+def _reading(module: ModuleType) -> Iterator[tuple[Any, str, Callable[..., Any]]]:
+    """What takes a connection: functions of a module, and the beginnings of its classes."""
+    own = [each for each in vars(module).items() if getattr(each[1], "__module__", "") == module.__name__]
+    made = [(each, "__init__", each.__init__) for _, each in own if inspect.isclass(each)]
+    for owner, name, function in [*((module, *each) for each in own), *made]:
+        if inspect.isfunction(function) and "connection" in inspect.signature(function).parameters:
+            yield owner, name, function
 
 
 def _watched(
     function: Callable[..., Any], mutants: _Mutants, note: Callable[[str], None], wanted: Callable[[str], bool]
 ) -> Callable[..., Any]:
+    place = [*inspect.signature(function).parameters].index("connection")
+
     @functools.wraps(function)
-    def called(connection: Any, *arguments: Any, **named: Any) -> Any:
+    def called(*arguments: Any, **named: Any) -> Any:
+        connection = arguments[place]
         as_it_is = isinstance(connection, _Watching) or _is_large(connection)
         given = connection if as_it_is else _Watching(connection, mutants, note, wanted)
-        return function(given, *arguments, **named)
+        return function(*arguments[:place], given, *arguments[place + 1 :], **named)
 
     return called
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
+import contextlib
 import json
 import os
 import pathlib
@@ -18,10 +20,10 @@ import pytest
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import gaps, guards, guards_path, guards_tables, settings_rules
+from orchestrator.store import gaps, guards, guards_path, guards_tables, path_history, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
-from tests.mutants import altering, catalogue, hosting, reach, redundant, relations, sqltext, table
+from tests.mutants import altering, catalogue, hosting, probing, reach, redundant, relations, sqltext, table
 from tests.mutants.catalogue import Mutant
 from tests.mutants.hosting import Outcome, Trial
 from tests.mutants.journal import Journal
@@ -196,8 +198,45 @@ def test_what_is_imported_only_after_the_functions_were_looked_for_is_altered_to
     (tmp_path / "imported_late.py").write_text("def refuse():\n    raise ValueError\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     altering.prepare()
-    altering._rewrite("imported_late", altering._Passing(2))
+    altering.rewrite("imported_late", altering._Passing(2))
     assert sys.modules["imported_late"].refuse() is None
+
+
+PROBED = """
+def outer(word):
+    def inner():
+        return word
+    if word == "a":
+        raise ValueError
+    elif (word ==
+            "b"):
+        return inner()
+    try:
+        for each in word:
+            yield_ = each
+    finally:
+        word = (
+            word)
+    return word
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "reached"),
+    [("a", [3, 5, 6]), ("b", [3, 4, 5, 7, 8, 9]), ("c", [3, 5, 7, 8, 10, 11, 12, 14, 15, 16])],
+)
+def test_each_line_that_is_asked_about_is_told_when_it_is_reached(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, word: str, reached: list[int]
+) -> None:
+    name = f"probed_{word}"
+    (tmp_path / f"{name}.py").write_text(PROBED, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    told: list[str] = []
+    monkeypatch.setattr(builtins, probing.CALLED, None, raising=False)
+    probing.install([(f"{name}.py", line) for line in range(1, 20)], told.append)
+    with contextlib.suppress(ValueError):
+        sys.modules[name].outer(word)
+    assert sorted(told) == sorted(f"{name}.py:{line}" for line in reached)
 
 
 @pytest.mark.parametrize("kind", ["rule", "admission", "check", "workflow", "guard", "branch"])
@@ -269,11 +308,20 @@ def test_a_mutant_of_a_statement_is_told_of_where_what_is_used_of_the_answer_dif
     assert told == ["none", "two"]
 
 
+def test_whatever_takes_a_connection_is_watched() -> None:
+    owners = {(getattr(owner, "__name__", ""), name) for owner, name, _ in relations._reading(path_history)}
+    assert {("orchestrator.store.path_history", "unproven"), ("History", "__init__")} <= owners
+
+
 def test_a_large_record_is_not_watched() -> None:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE audit_events (seq)")
     given: list[object] = []
-    called = relations._watched(given.append, {}, given.append, bool)
+
+    def read(connection: object) -> None:
+        given.append(connection)
+
+    called = relations._watched(read, {}, given.append, bool)
     for count in (relations.LARGE, 1):
         connection.executemany("INSERT INTO audit_events VALUES (?)", [(seq,) for seq in range(count)])
         called(connection)

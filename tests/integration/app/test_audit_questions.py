@@ -215,6 +215,12 @@ class TestGaps:
         assert gap in answer["gaps"]
         assert answer["exit_code"] == 1
 
+    def test_a_missing_step_is_looked_for_in_its_own_session(self, desk: Desk) -> None:
+        desk.planned("S1", "A", "B")
+        desk.call("session create", id="S0")
+        forged(desk, "DELETE FROM audit_events WHERE session_id = 'S1' AND seq = 3")
+        assert [gap["seq"] for gap in listed(desk, "gaps") if gap["kind"] == gaps.MISSING_STEP] == [3]
+
     TASK_FORGERIES = (
         pytest.param("UPDATE tasks SET status = 'done' WHERE id = 'T'", "done", 4,
                      "task T is done since step 4, and no recorded change leads there: the last one is in_progress in"

@@ -224,15 +224,23 @@ class Ledger:
     ) -> int:
         """A merge that is reported in a turn, with what its driver wrote of it, judged by a version of the rules."""
         seq = self.report("developer", "merge", group, turn=turn)
-        key = dict(session_id=SESSION, seq=seq)
+        self.prove(group, seq, *proofs)
+        if rules is not None:
+            self.judge(seq, rules=rules, group=group)
+        return seq
+
+    def prove(self, group: str, seq: int, *proofs: str) -> None:
+        """What a driver writes of a merge in a step."""
         for part, proof in enumerate(proofs, start=1):
             row = {"kind": "merge", "subject": group, "outcome": proof, "hash": "h", "size": 0, "content": ""}
-            self.insert("evidence", **key, **row, part=part, group_id=group)
-        if rules is not None:
-            row = {"group_id": group, "current_agent": "x", "response_status": "X", "action": "wait", "timestamp": T}
-            row |= {"cause": "report", "rules": "[]", "workflow_version_id": 1, "rules_version": rules, "answer": "{}"}
-            self.insert("router_decisions", **key, **row, report_id=f"{SESSION}:R{seq}")
-        return seq
+            self.insert("evidence", session_id=SESSION, seq=seq, **row, part=part, group_id=group)
+
+    def judge(self, seq: int, *, rules: int, group: str = "G", part: int = 1) -> None:
+        """The decision on the report of a step, or another one of that step, by a version of the rules."""
+        cause = {"cause": "report", "report_id": f"{SESSION}:R{seq}"} if part == 1 else {"cause": "set_status"}
+        row = {"group_id": group, "current_agent": "x", "response_status": "X", "action": "wait", "timestamp": T}
+        row |= {"rules": "[]", "workflow_version_id": 1, "rules_version": rules, "answer": "{}"}
+        self.insert("router_decisions", session_id=SESSION, seq=seq, part=part, **cause, **row)
 
     def block(self, group: str = "G", *, external: bool = False) -> str:
         seq = self.step()

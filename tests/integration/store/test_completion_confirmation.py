@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.store import guards_path
+from tests.cases import every
 from tests.integration.store import ledger
 from tests.integration.store.ledger import merged
 
@@ -19,13 +20,14 @@ def book(book: ledger.Ledger) -> ledger.Ledger:
 # --- confirmed
 
 
-def once_blocked(book: ledger.Ledger) -> int:
-    """A group that QA blocked and whose approval accepted that. Returns the step of the merge."""
+def once_blocked(book: ledger.Ledger, *proofs: str) -> int:
+    """A group that QA blocked and whose approval accepted that, with proofs of its merge. Returns the merge's step."""
     book.report("developer", "submit_test")
     book.report("qa_expert", "block")
     blocker = book.block()
     book.resolve(blocker, seq=book.report("tech_lead", "approve"))
-    return book.report("developer", "merge")
+    turn = book.start()[0] if proofs else None
+    return book.merge("G", *proofs, turn=turn)
 
 
 def test_a_group_that_was_once_blocked_needs_a_confirmation(book: ledger.Ledger) -> None:
@@ -49,6 +51,19 @@ def test_any_report_of_the_project_manager_that_acknowledges_the_group_confirms(
     once_blocked(book)
     acknowledged = book.report("project_manager", effect, None, acknowledge=("G",))
     assert book.part("confirmed") == (1, "acknowledged", acknowledged)
+
+
+@every(("proof", "effect", "why"), [
+    ("merged", "confirm", "confirmed"), ("merged", "continue", "acknowledged"),
+    ("nothing_to_merge", "confirm", "confirmed"), ("nothing_to_merge", "continue", "acknowledged"),
+])  # fmt: skip
+def test_a_merge_that_was_proven_is_confirmed_like_any_other(proof: str, effect: str, why: str) -> None:
+    book = ledger.Ledger(ledger.empty())
+    book.group("G")
+    once_blocked(book, proof)
+    said = book.report("project_manager", effect, None, acknowledge=("G",))
+    assert book.part("confirmed") == (1, why, said)
+    book.connection.close()
 
 
 @pytest.mark.parametrize(

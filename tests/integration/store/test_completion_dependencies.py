@@ -63,6 +63,28 @@ def test_an_open_dependency_blocks_until_it_is_completed(book: ledger.Ledger) ->
     assert book.part("unblocked") == (1, "clear", None)
 
 
+def test_a_dependency_that_was_never_started_blocks(book: ledger.Ledger) -> None:
+    book.group("D", started=False)
+    depended = book.depend("G", "D")
+    merged(book, "G")
+    assert (book.part("unblocked"), book.path()["missing"]) == ((0, "dependency", depended), "unblocked")
+
+
+def test_a_dependency_that_only_another_session_dropped_blocks(
+    book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    merged(book, "G")
+    ledger.begin_another_session(book, monkeypatch)
+    for group in ("G", "D"):
+        book.group(group)
+    book.depend("G", "D")
+    book.undepend("G", "D")
+    monkeypatch.undo()
+    assert book.path()["missing"] == "unblocked"
+
+
 def test_a_dropped_dependency_does_not_block(book: ledger.Ledger) -> None:
     book.group("D")
     book.depend("G", "D")

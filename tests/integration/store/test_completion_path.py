@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -361,6 +361,84 @@ def test_of_several_starts_of_a_turn_the_newest_counts(isolations: tuple[str | N
     # One that comes later says nothing of the merge.
     book.start(isolation=isolations[0], turn=turn)
     assert book.part("merged") == (*found, merge)
+
+
+def another_session(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written from now on belongs to another session, whose groups have the same ids."""
+    ledger.begin_another_session(book, monkeypatch)
+    book.group("G")
+
+
+def start_elsewhere(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, turn: int) -> None:
+    another_session(book, monkeypatch)
+    book.start(isolation="none", turn=turn)
+
+
+def start_of_another_group(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, turn: int) -> None:
+    book.group("H")
+    book.start("H", isolation="none", turn=turn)
+
+
+def start_of_another_turn(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, turn: int) -> None:
+    book.start(isolation="none")
+
+
+def old_rules_elsewhere(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    another_session(book, monkeypatch)
+    book.seq = merge - 1
+    book.merge(rules=4)
+
+
+def old_rules_of_another_step(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    book.judge(merge - 2, rules=4)
+
+
+def old_rules_of_another_part(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    book.judge(merge, rules=4, part=2)
+
+
+def proof_elsewhere(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    another_session(book, monkeypatch)
+    book.seq = merge - 1
+    book.merge("G", "merged")
+
+
+def proof_of_another_group(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    book.group("H")
+    book.prove("H", merge, "merged")
+
+
+def proof_in_another_step(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    book.prove("G", book.step(), "merged")
+
+
+@pytest.mark.parametrize("other", [start_elsewhere, start_of_another_group, start_of_another_turn])
+def test_where_an_agent_worked_is_said_by_a_start_of_its_own_turn(
+    book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, other: Callable[..., None]
+) -> None:
+    book.reports(*BUILT, ("tech_lead", "approve"))
+    turn, _ = book.start(isolation="worktree")
+    other(book, monkeypatch, turn)
+    monkeypatch.undo()
+    merge = book.merge(turn=turn)
+    assert book.part("merged") == (0, "unproven", merge)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        old_rules_elsewhere, old_rules_of_another_step, old_rules_of_another_part,
+        proof_elsewhere, proof_of_another_group, proof_in_another_step,
+    ],
+)  # fmt: skip
+def test_a_merge_is_proven_by_what_its_own_step_says_of_its_group(
+    book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, other: Callable[..., None]
+) -> None:
+    merge = driven(book)
+    other(book, monkeypatch, merge)
+    monkeypatch.undo()
+    book.seq = max(book.seq, merge)
+    assert book.part("merged") == (0, "unproven", merge)
 
 
 # --- reviewed

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from orchestrator.store import path_history
 from tests.integration.store import ledger
 from tests.integration.store.ledger import CHAIN, Ledger
 
@@ -202,6 +203,16 @@ def test_the_tasks_of_a_group_are_done_or_none_is_there(
     assert book.part("unblocked") == (1, "clear", None)
     book.task("T", "G", *statuses)
     assert book.part("unblocked") == part
+
+
+def test_a_task_of_later_work_says_nothing_of_an_earlier_completion(book: Ledger) -> None:
+    reopened(book)
+    book.task("T", "G", "in_progress")
+    assert [*path_history.unproven(book.connection, "S1")] == []
+    book.record("group", "G", "in_progress", "completed")
+    assert [(group, missing) for _, group, _, missing in path_history.unproven(book.connection, "S1")] == [
+        ("G", "approved")
+    ]
 
 
 # --- acknowledgements: of the project manager, in the step and the session of the report
