@@ -143,6 +143,7 @@ def open_context(
     shared: bool = False,
     stays: bool = False,
     trial: bool = False,
+    together: bool = False,
 ) -> Context:
     """Find the database and open it for one door.
 
@@ -155,6 +156,7 @@ def open_context(
         shared: threads may hand the context to each other, each using it alone.
         stays: the process calls more than once; what takes a while to load and saves some at every call is loaded.
         trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
+        together: several steps may share one commit; the connection is one of `orchestrator.store.shared_commit`.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
@@ -167,7 +169,9 @@ def open_context(
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     state = high_water.state_folder(environment)
     warning = problems.older_log_warning(path) if high_water.has_older_log(path, state) else None
-    connect = functools.partial(sqlite.connect, path, deadline=seconds, synchronous=synchronous, shared=shared)
+    connect = functools.partial(
+        sqlite.connect, path, deadline=seconds, synchronous=synchronous, shared=shared, kind=_kind(together)
+    )
     connection = _connected(connect, write=write, trial=trial)
     context = Context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
@@ -186,6 +190,14 @@ def open_context(
         if connection.seen is None and context.state_folder is not None:
             context.warning = context.warning or _lacking_steps(context)
     return rehearsed(context) if write and not connection.writes else context
+
+
+def _kind(together: bool) -> type[sqlite.Connection]:
+    if not together:
+        return sqlite.Connection
+    from orchestrator.store import shared_commit
+
+    return shared_commit.Connection
 
 
 def _lacking_steps(context: Context) -> str | None:

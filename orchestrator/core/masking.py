@@ -152,13 +152,34 @@ def mask_document(document: Any, secrets: Sequence[str] = ()) -> Any:
         secrets: registered values.
     """
     texts = _texts(document)
+    if not secrets:
+        texts = [text for text in texts if text not in _HARMLESS]
     if look("\n".join(texts), secrets, keys_only=False) == NOTHING:
         return document
+    return _mask_members(document, secrets)
+
+
+def _mask_members(document: Any, secrets: Sequence[str]) -> Any:
     if isinstance(document, str):
-        return mask_written(document, secrets)
+        return _mask_member(document, secrets)
     if isinstance(document, Mapping):
-        return {name: mask_document(each, secrets) for name, each in document.items()}
-    return [mask_document(each, secrets) for each in document] if isinstance(document, list | tuple) else document
+        return {name: _mask_members(each, secrets) for name, each in document.items()}
+    return [_mask_members(each, secrets) for each in document] if isinstance(document, list | tuple) else document
+
+
+_HARMLESS: set[str] = set()
+"""Short texts that look like the name of a secret and hold none, such as a status with `pass` in it; they come often."""
+_LONGEST_HARMLESS, _MOST_HARMLESS = 32, 256
+
+
+def _mask_member(text: str, secrets: Sequence[str]) -> str:
+    if text in _HARMLESS and not secrets:
+        return text
+    shown = mask_written(text, secrets)
+    if shown == text and not secrets and len(text) <= _LONGEST_HARMLESS and len(_HARMLESS) < _MOST_HARMLESS:
+        if look(text, (), keys_only=False) != NOTHING:
+            _HARMLESS.add(text)
+    return shown
 
 
 def _texts(document: Any) -> list[str]:

@@ -10,7 +10,7 @@ import sqlite3
 
 from orchestrator.core import sha256
 from orchestrator.hints import Any
-from orchestrator.store import declared, sqlite
+from orchestrator.store import declared, shared_commit, sqlite
 from orchestrator.store.records import AGENT_COLUMNS, Outsider, Recorded
 
 CACHE_KIB = 65_536
@@ -24,35 +24,18 @@ _TEXT = "INSERT INTO texts SELECT :hash, :content WHERE NOT EXISTS (SELECT 1 FRO
 _AGENT = f"INSERT INTO agents ({', '.join(AGENT_COLUMNS)}) VALUES ({', '.join('?' * len(AGENT_COLUMNS))})"
 
 
-class Connection(sqlite.Connection):
-    """A connection on which a step's transaction is a savepoint in a longer one. No two of them are ever nested."""
+class Connection(shared_commit.Connection):
+    """A connection on which so many steps share one commit."""
 
+    begin_words = "BEGIN"
+    joins = True
     _steps = 0
-    _open = False
-
-    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-        """As usual; the three words that begin and end a step's transaction mean its savepoint."""
-        if sql == "BEGIN IMMEDIATE":
-            return self._begin()
-        if sql == "COMMIT":
-            self._open = False
-            return super().execute("RELEASE step")
-        if sql == "ROLLBACK":
-            if self._open:
-                super().execute("ROLLBACK TO step")
-                super().execute("RELEASE step")
-            self._open = False
-            return super().cursor()
-        return super().execute(sql, parameters)
 
     def _begin(self) -> sqlite3.Cursor:
         if self._steps % STEPS_A_COMMIT == 0:
-            if self.in_transaction:
-                super().execute("COMMIT")
-            super().execute("BEGIN")
+            self.settle()
         self._steps += 1
-        self._open = True
-        return super().execute("SAVEPOINT step")
+        return super()._begin()
 
 
 def connect() -> Connection:

@@ -69,11 +69,16 @@ class Connection(sqlite3.Connection):
     mark: Identity | None = None
     seen: StepMark | None = None
     """The mark outside of the database that is moved on with each step; none is kept where it is None."""
+    is_shared: bool = False
+    """Whether steps that were sealed wait for `settle`."""
+
+    def settle(self, deadline_s: float = DEADLINE_S) -> None:
+        """Commit the steps that share a transaction, as `orchestrator.store.shared_commit` lets them; here none do."""
 
 
 def connect(
     path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL",
-    shared: bool = False,
+    shared: bool = False, kind: type[Connection] = Connection,
 ) -> Connection:
     """Open an existing database of this program's schema version.
 
@@ -83,11 +88,12 @@ def connect(
         deadline: seconds to wait while another process holds the file.
         synchronous: FULL survives a power cut, NORMAL may lose the last steps then; for writing.
         shared: threads may hand the connection to each other, each using it alone.
+        kind: its class.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, BUSY, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD.
     """
-    connection = open_file(path, write=write, deadline=deadline, synchronous=synchronous, shared=shared)
+    connection = open_file(path, write=write, deadline=deadline, synchronous=synchronous, shared=shared, kind=kind)
     try:
         check_version(connection, deadline)
         check_marks(connection, constants.SCHEMA_VERSION, deadline)
@@ -99,7 +105,7 @@ def connect(
 
 def open_file(
     path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL",
-    shared: bool = False,
+    shared: bool = False, kind: type[Connection] = Connection,
 ) -> Connection:
     """Open an existing database of any schema version, as `connect` does otherwise."""
     real = real_path(path)
@@ -108,7 +114,7 @@ def open_file(
     files.databases.add(real)
     try:
         connection = sqlite3.connect(
-            uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256,
+            uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=kind, cached_statements=256,
             check_same_thread=not shared,
         )
     except sqlite3.Error as error:

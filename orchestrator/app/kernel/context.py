@@ -475,6 +475,8 @@ def _attempt(work: Work, action: Action, files: Sequence[Moved]) -> Answer:
     if files:
         with _written(context.path, files):
             step.seal(*sealed)
+            # A file stays only where its row does.
+            context.connection.settle(context.deadline_s)
     else:
         step.seal(*sealed)
     context.warning = None

@@ -244,6 +244,11 @@ class Request:
         """Whether a call with these parameters makes sense where nothing can be written."""
         return bool(asked.get("dry_run"))
 
+    @classmethod
+    def is_alone(cls, asked: Mapping[str, Any]) -> bool:
+        """Whether a call with these parameters does more than its step, such as run a command: no lock is held then."""
+        return bool(cls.prepared_by) or not cls.is_writing
+
     def recorded(self) -> dict[str, Any]:
         """What the step's event keeps of the request."""
         left_out = self._left_out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from orchestrator.app.kernel.requests import (
     BY,
     GROUP,
@@ -72,6 +74,11 @@ class Route(
     run_commands: bool = flag("Run the commands that are due at this status first; a failing one refuses it.")
     request_id: str | None = REQUEST
     raw_text: str | None = hidden("The agent's whole final message, kept by its hash.", default=None)
+
+    @classmethod
+    def is_alone(cls, asked: Mapping[str, Any]) -> bool:
+        """Before its step a report is only read; commands are run where it says so."""
+        return bool(asked.get("run_commands"))
 
     @property
     def actor(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from orchestrator.app.kernel.requests import (
     AT,
     BY,
@@ -22,6 +24,7 @@ from orchestrator.app.kernel.requests import (
     option,
 )
 from orchestrator.core import lifecycle_table
+from orchestrator.hints import Any
 
 TESTING_MODES = ("full", "minimal", "disabled")
 
@@ -92,6 +95,11 @@ class CreateSession(
     )
     by: str = BY_MANAGER
     request_id: str | None = REQUEST
+
+    @classmethod
+    def is_alone(cls, asked: Mapping[str, Any]) -> bool:
+        """Before its step nothing is looked up."""
+        return False
 
 
 class ListSessions(

@@ -17,7 +17,14 @@ Arguments = dict[str, Any]
 OWN = frozenset(("workflow check", "metadata check", "doctor", "db current", "db check", "schema", "init"))
 """Commands that are no operations and may be lines."""
 _TOKEN = "human_token_file"  # noqa: S105 - the name of a parameter
+NAMES_OF_FILES = ("report", "output", "metadata", "file", "agents", _TOKEN)
+"""Parameters of operations that name a file where they are a text."""
 _FILES = (options.DOCUMENT, options.METADATA, options.OBJECT_FILE)
+
+
+def reads_files(given: Arguments) -> bool:
+    """Whether a line names a file to read: what lies there may take its time."""
+    return any(isinstance(given.get(name), str) for name in NAMES_OF_FILES)
 
 
 def fitted(words: str, given: Arguments) -> Arguments:
