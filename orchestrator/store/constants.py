@@ -7,10 +7,10 @@ from orchestrator.core import names
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = ("ix_evidence_merge", "ix_evidence_gate", "ix_refusals_gate")
+SCHEMA_MARKS = ("ix_task_groups_in_progress", "ix_agent_reports_effect", "ix_agent_reports_role")
 """Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
 whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
 

@@ -228,7 +228,7 @@ _PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_stat
 # opened there is answered in its own step.
 _CONFIRMED = """(d.cause = 'question' AND EXISTS (SELECT 1 FROM questions q INDEXED BY ix_questions_session
         WHERE q.session_id = d.session_id AND q.closed_seq = d.seq AND q.answer IN ('continue', 'yes')
-        AND q.opened_seq = (SELECT w.seq FROM agent_reports w INDEXED BY ix_agent_reports_key
+        AND q.opened_seq = (SELECT w.seq FROM agent_reports w INDEXED BY ix_agent_reports_role
             WHERE w.session_id = r.session_id AND w.group_id IS r.group_id AND w.role = r.role
             AND w.response_status = r.response_status AND w.seq < r.seq AND w.effect = 'withheld'
             ORDER BY w.seq DESC LIMIT 1)))"""
@@ -278,7 +278,7 @@ _SPAWNS = """SELECT newest.group_id, newest.turn FROM (SELECT group_id, max(turn
     ORDER BY newest.turn"""
 _SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
     LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""
-_ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE r.session_id = :session
+_ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = :session
     AND r.group_id IS :of AND r.turn = :turn"""
 _LAST_OF_MANAGER = "SELECT max(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'"
 _LAST_DECISION = """SELECT max(seq) FROM router_decisions INDEXED BY idx_router_decisions_session

@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 def _report(index: str, where: str, *, column: str = "r.seq") -> str:
-    """The newest report of the group that a partial index holds."""
+    """The newest report of the group that an index finds."""
     return (
         f"(SELECT {column} FROM agent_reports r INDEXED BY ix_agent_reports_{index}"
         f" WHERE r.session_id = g.session_id AND r.group_id = g.id AND {where} ORDER BY r.seq DESC LIMIT 1)"
@@ -66,10 +66,10 @@ _BY_MANAGER = (
     " AND EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1"
     " WHERE r.session_id = t.session_id AND r.seq = t.seq AND r.part = 1 AND r.role = 'project_manager')"
 )
-_SUBMIT_TEST = _report("submit_test", "r.effect = 'submit_test'")
+_SUBMIT_TEST = _report("effect", "r.effect = 'submit_test'")
 # Nothing that stands is newer than a valid approval, so a pass up to the newest standing report came before it.
 _PASSED = _report(
-    "test_pass",
+    "effect",
     f"r.effect = 'test_pass' AND r.seq > {_SUBMIT_TEST} AND r.seq <= {_report('standing', _STANDING)}",
 )
 
@@ -100,18 +100,18 @@ _MARKS = (
     ("base_seq", f"CASE WHEN EXISTS ({_REOPENED}) THEN ({_REOPENED}) ELSE 0 END"),
     ("standing_seq", _report("standing", _STANDING)),
     ("standing_effect", _report("standing", _STANDING, column="r.effect")),
-    ("merge_seq", _report("merge", "r.effect = 'merge'")),
-    ("merge_proof", _report("merge", "r.effect = 'merge'", column=PROOF)),
+    ("merge_seq", _report("effect", "r.effect = 'merge'")),
+    ("merge_proof", _report("effect", "r.effect = 'merge'", column=PROOF)),
     ("submit_test_seq", _SUBMIT_TEST),
-    ("submit_review_seq", _report("submit_review", "r.effect = 'submit_review'")),
-    ("test_pass_seq", _report("test_pass", "r.effect = 'test_pass'")),
-    ("test_fail_seq", _report("test_fail", "r.effect = 'test_fail'")),
+    ("submit_review_seq", _report("effect", "r.effect = 'submit_review'")),
+    ("test_pass_seq", _report("effect", "r.effect = 'test_pass'")),
+    ("test_fail_seq", _report("effect", "r.effect = 'test_fail'")),
     ("passed_seq", _PASSED),
-    ("qa_seq", _report("by_qa", f"r.role = 'qa_expert' AND {_COUNTS}")),
-    ("qa_answer_seq", _report("qa_answer", _QA_ANSWER)),
-    ("qa_answer_effect", _report("qa_answer", _QA_ANSWER, column="r.effect")),
-    ("tech_lead_seq", _report("by_tech_lead", f"r.role = 'tech_lead' AND {_COUNTS}")),
-    ("manager_seq", _report("by_manager", f"r.role = 'project_manager' AND {_COUNTS}")),
+    ("qa_seq", _report("role", f"r.role = 'qa_expert' AND {_COUNTS}")),
+    ("qa_answer_seq", _report("role", _QA_ANSWER)),
+    ("qa_answer_effect", _report("role", _QA_ANSWER, column="r.effect")),
+    ("tech_lead_seq", _report("role", f"r.role = 'tech_lead' AND {_COUNTS}")),
+    ("manager_seq", _report("role", f"r.role = 'project_manager' AND {_COUNTS}")),
     (
         "mandatory_seq",
         _newest("router_decisions", "ix_router_decisions_mandatory", "seq", " AND t.mandatory_review = 1"),

@@ -138,7 +138,7 @@ LAST_VERDICT = f"""SELECT r.id, r.response_status AS verdict, r.summary AS reaso
     AND (s.status = 'ended' OR NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = '{STORE_CHAIN}'
         AND +e.rowid > (SELECT v.rowid FROM audit_events v WHERE v.session_id = r.session_id AND v.seq = r.seq)
         AND {_JUDGED})) AS fresh
-    FROM agent_reports r INDEXED BY ix_agent_reports_key JOIN sessions s ON s.id = r.session_id
+    FROM agent_reports r INDEXED BY ix_agent_reports_role JOIN sessions s ON s.id = r.session_id
     WHERE r.session_id = :session AND r.group_id IS NULL AND r.role = 'validator' ORDER BY r.seq DESC LIMIT 1"""
 
 AGENT = "SELECT * FROM agents WHERE id = :agent"
@@ -146,8 +146,8 @@ AGENTS = """SELECT * FROM agents WHERE id > :since AND (:session IS NULL OR sess
     AND (:role IS NULL OR role = :role) AND active >= :active ORDER BY id LIMIT :limit"""
 AGENT_TREE = """SELECT * FROM agents WHERE active >= :active
     AND (:session IS NULL OR session_id IS NULL OR session_id = :session) ORDER BY id"""
-CHILDREN = """SELECT id FROM agents INDEXED BY ix_agents_parent_id
-    WHERE parent_id = :agent AND active = 1 ORDER BY id LIMIT :limit"""
+# Most agents are started for one group and have nobody below; an index of all parents would cost each start a page.
+CHILDREN = """SELECT id FROM agents WHERE parent_id = :agent AND active = 1 ORDER BY id LIMIT :limit"""
 
 STEP_DECISIONS = """SELECT * FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
     WHERE session_id = :session AND seq = :seq ORDER BY part"""
@@ -162,7 +162,7 @@ LAST_CONFIRMED = """SELECT r.id, r.response_status, k.reason
 LAST_CHANGES = """SELECT seq, from_status, to_status, changed_by, changed_at, reason, cause
     FROM status_changes INDEXED BY ix_status_changes_entity
     WHERE session_id = :session AND entity = :entity AND entity_id = :id ORDER BY seq DESC, part DESC LIMIT :limit"""
-LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_approve
+LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_effect
     WHERE session_id = :session AND group_id = :group AND effect = 'approve' ORDER BY seq DESC LIMIT 1"""
 REPORT = """SELECT * FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE session_id = :session AND seq = :seq"""

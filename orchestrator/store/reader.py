@@ -38,7 +38,7 @@ OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
 OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
     EXISTS (SELECT 1 FROM starts s WHERE s.session_id = :session AND s.group_id = :group AND s.turn = g.turn),
     (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id),
-    (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
+    (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_role
         WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
         AND seq > CASE WHEN :own OR g.progress_seq < g.answered_seq THEN g.answered_seq ELSE g.progress_seq END
         LIMIT :most)),
@@ -46,7 +46,7 @@ OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
     FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
 INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
     FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
-SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
+SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_role
     WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
 REDISPATCHES = """SELECT count(*) FROM (SELECT 1 FROM router_decisions INDEXED BY ix_router_decisions_redispatch
@@ -64,36 +64,37 @@ CLARIFICATIONS = """SELECT count(*) FROM questions INDEXED BY ix_questions_sessi
 SOFT_STOPS = """SELECT type, phases_completed FROM resume_points INDEXED BY ix_resume_points_group
     WHERE session_id = :session AND group_id IS :group AND seq > :since AND class = 'soft'
     ORDER BY seq DESC LIMIT :most"""
-IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_awaited
-    WHERE session_id = :session AND awaited_role IS NOT NULL AND kind = :kind ORDER BY created_seq"""
-OPEN_GROUP = """SELECT 1 FROM task_groups WHERE session_id = :session AND status IN ('pending', 'in_progress')
-    LIMIT 1"""
-MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_awaited
-    WHERE session_id = :session AND awaited_role = 'project_manager' AND turn IS NOT NULL"""
-AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_awaited
-    WHERE g.session_id = :session AND g.awaited_role = 'project_manager' ORDER BY g.created_seq"""
+IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_in_progress
+    WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NOT NULL
+    AND kind = :kind ORDER BY created_seq"""
+OPEN_GROUP = """SELECT 1 FROM task_groups INDEXED BY ix_task_groups_in_progress
+        WHERE session_id = :session AND status = 'in_progress'
+    UNION ALL SELECT 1 FROM task_groups INDEXED BY ix_task_groups_pending
+        WHERE session_id = :session AND status = 'pending' LIMIT 1"""
+MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_in_progress
+    WHERE session_id = :session AND status = 'in_progress' AND awaited_role = 'project_manager' AND turn IS NOT NULL"""
+AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_in_progress
+    WHERE g.session_id = :session AND g.status = 'in_progress' AND g.awaited_role = 'project_manager'
+    ORDER BY g.created_seq"""
 HELD = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_held
     WHERE g.session_id = :session AND g.held IS NOT NULL ORDER BY g.held_seq, g.id"""
-IDLE = """SELECT id FROM task_groups WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL
-    ORDER BY created_seq"""
+IDLE = """SELECT id FROM task_groups INDEXED BY ix_task_groups_in_progress
+    WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL ORDER BY created_seq"""
 PATH = """SELECT approved_met, merged_met, valid, awaiting_confirmation, missing FROM completion_paths
     WHERE session_id = :session AND group_id = :group"""
-_RUNNING = """FROM task_groups INDEXED BY ix_task_groups_running WHERE session_id = :session
-    AND awaited_role IS NOT NULL AND held IS NULL AND awaited_role NOT IN ('project_manager', 'user')"""
+_RUNNING = "g.held IS NULL AND g.awaited_role NOT IN ('project_manager', 'user')"
 BOARD = f"""SELECT
-    (SELECT count(*) {_RUNNING}),
-    (SELECT count(*) {_RUNNING} AND kind = 'research'),
-    (SELECT count(*) FROM task_groups INDEXED BY ix_task_groups_held
-        WHERE session_id = :session AND held IS NOT NULL AND awaited_role <> 'project_manager'),
+    count(CASE WHEN {_RUNNING} THEN 1 END),
+    count(CASE WHEN {_RUNNING} AND g.kind = 'research' THEN 1 END),
+    count(CASE WHEN g.held IS NOT NULL AND g.awaited_role <> 'project_manager' THEN 1 END),
     EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_pending
         WHERE session_id = :session AND status = 'pending'),
-    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
-        WHERE session_id = :session AND awaited_role IS NOT NULL AND awaited_role <> 'project_manager'),
+    count(CASE WHEN g.awaited_role <> 'project_manager' THEN 1 END),
     EXISTS (SELECT 1 FROM questions INDEXED BY ix_questions_open
         WHERE session_id = :session AND closed_seq IS NULL),
-    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
-        WHERE session_id = :session AND awaited_role = 'project_manager' AND held IS NULL
-        AND awaited_action <> 'wait')"""
+    count(CASE WHEN g.awaited_role = 'project_manager' AND g.held IS NULL AND g.awaited_action <> 'wait' THEN 1 END)
+    FROM task_groups g INDEXED BY ix_task_groups_in_progress
+    WHERE g.session_id = :session AND g.status = 'in_progress' AND g.awaited_role IS NOT NULL"""
 PENDING = f"""SELECT {listed("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
         JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL AND t.status <> 'completed')

@@ -6,11 +6,6 @@ import sqlalchemy as sa
 
 from orchestrator.store import columns
 
-
-def _effect_index(name: str, where: str) -> sa.Index:
-    return sa.Index(f"ix_agent_reports_{name}", "session_id", "group_id", "seq", sqlite_where=sa.text(where))
-
-
 agent_reports = sa.Table(
     "agent_reports",
     columns.metadata,
@@ -36,21 +31,20 @@ agent_reports = sa.Table(
     sa.CheckConstraint("part = 1", name="one_report_per_step"),
     # What can void an approval: everything but merges; of the project manager only rework and defer count.
     # A report that a person is asked about has the effect `withheld` and counts for nothing.
-    _effect_index(
-        "standing",
-        "effect <> 'merge' AND effect <> 'withheld' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))",
+    sa.Index(
+        "ix_agent_reports_standing",
+        "session_id",
+        "group_id",
+        "seq",
+        sqlite_where=sa.text(
+            "effect <> 'merge' AND effect <> 'withheld'"
+            " AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))"
+        ),
     ),
-    *(
-        _effect_index(effect, f"effect = '{effect}'")
-        for effect in ("approve", "merge", "submit_test", "submit_review", "test_pass", "test_fail")
-    ),
-    _effect_index("qa_answer", "role = 'qa_expert' AND effect IN ('test_pass', 'test_fail', 'inconclusive', 'block')"),
-    _effect_index("by_qa", "role = 'qa_expert' AND effect <> 'withheld'"),
-    _effect_index("by_tech_lead", "role = 'tech_lead' AND effect <> 'withheld'"),
-    _effect_index("by_manager", "role = 'project_manager' AND effect <> 'withheld'"),
-    _effect_index("block", "effect = 'block'"),
+    # An index for each effect and role that matters would be a page of its own in nearly every step.
+    sa.Index("ix_agent_reports_effect", "session_id", "group_id", "effect", "seq"),
+    sa.Index("ix_agent_reports_role", "session_id", "group_id", "role", "seq", "response_status"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),
-    sa.Index("ix_agent_reports_key", "session_id", "group_id", "role", "response_status", "seq"),
 )
 
 acknowledgements = sa.Table(

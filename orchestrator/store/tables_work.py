@@ -22,7 +22,6 @@ agents = sa.Table(
     columns.one_of("kind", ("ai", "human", "system")),
     columns.flag("active"),
     sa.CheckConstraint("max_parallel_tasks >= 1", name="max_parallel_tasks"),
-    sa.Index("ix_agents_parent_id", "parent_id"),
     sa.Index("ix_agents_standing", "parent_id", sqlite_where=sa.text("session_id IS NULL")),
     sqlite_with_rowid=False,
 )
@@ -102,20 +101,8 @@ task_groups = sa.Table(
         "created_seq",
         sqlite_where=sa.text("status = 'pending'"),
     ),
-    sa.Index(
-        "ix_task_groups_awaited",
-        "session_id",
-        "awaited_role",
-        "held",
-        sqlite_where=sa.text("awaited_role IS NOT NULL"),
-    ),
-    sa.Index(
-        "ix_task_groups_running",
-        "session_id",
-        sqlite_where=sa.text(
-            "awaited_role IS NOT NULL AND held IS NULL AND awaited_role NOT IN ('project_manager', 'user')"
-        ),
-    ),
+    # No report moves a group within it, so most steps leave it as it is; it holds few groups at a time.
+    sa.Index("ix_task_groups_in_progress", "session_id", "created_seq", sqlite_where=sa.text("status = 'in_progress'")),
     sa.Index("ix_task_groups_held", "session_id", "held_seq", sqlite_where=sa.text("held IS NOT NULL")),
     sqlite_with_rowid=False,
 )

@@ -10,6 +10,7 @@ from tests.benchmarks import (
     crowd,
     durable,
     engines,
+    frames,
     growth,
     judging,
     masking,
@@ -56,4 +57,5 @@ ROWS = (
     Row(16, "masking", masking.mask),
     Row(17, "doors of a server", doors),
     Row(18, "looking at a tree of files", snapshots.looks),
+    Row(19, "pages written by the commit of a `route`", frames.commit),
 )

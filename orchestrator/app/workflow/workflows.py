@@ -292,8 +292,8 @@ def _drawn(workflow: model.Workflow, format: str, positions: dict[str, list[str]
 def _positions(context: Context, session_id: str) -> dict[str, list[str]]:
     positions: dict[str, list[str]] = {}
     rows = context.connection.execute(
-        "SELECT awaited_role, id FROM task_groups INDEXED BY ix_task_groups_awaited"
-        " WHERE session_id = :session AND awaited_role IS NOT NULL ORDER BY created_seq",
+        "SELECT awaited_role, id FROM task_groups INDEXED BY ix_task_groups_in_progress"
+        " WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NOT NULL ORDER BY created_seq",
         {"session": session_id},
     )
     for role, group in rows:
