@@ -73,7 +73,13 @@ class Reach:
             found = {test for place in places for test in self._tests.get(place, ())}
             return sorted(found & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
         found = {test for test in self.seconds if test.startswith(STORE) and _name(test) not in BY_TEXT}
-        return sorted(found, key=lambda test: (_distance(test, mutant.words), self.seconds[test], test))
+        words = set(re.findall("[a-z]{4,}", f"{mutant.name} {mutant.what}"))
+
+        def late(test: str) -> tuple[int, int, float, str]:
+            said = sum(word in test for word in words)
+            return _distance(test, mutant.words), -said, self.seconds[test], test
+
+        return sorted(found, key=late)
 
 
 def _name(test: str) -> str:

@@ -175,6 +175,18 @@ def test_a_copy_has_a_name(desk: Desk) -> None:
         maintenance.backup(str(desk.path), "postgresql://h/copy")
 
 
+def test_a_backup_to_restore_has_a_name(desk: Desk) -> None:
+    with pytest.raises(errors.UsageError, match="file name of the backup is empty"):
+        maintenance.restore(str(desk.path), "", "2026-01-01T00:00:00.000000Z", {}, 1.0)
+
+
+def test_an_agent_file_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "developer.md").write_bytes(b"\xff")
+    with pytest.raises(errors.InvalidInput) as problem:
+        setup.agent_texts(tmp_path)
+    assert (problem.value.code, problem.value.data) == ("WORKFLOW_INVALID", {"problems": []})
+
+
 def test_a_workflow_file_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:
     with pytest.raises(errors.InvalidInput) as problem:
         setup.read_workflow(tmp_path / "nowhere.json")
