@@ -98,9 +98,14 @@ if TYPE_CHECKING:
 
 def now() -> str:
     """The current time: UTC, ISO 8601, microseconds, Z."""
-    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
-    moment = time.gmtime(seconds)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", moment) + f".{nanoseconds // 1000:06d}Z"
+    seconds, microseconds = divmod(time.time_ns() // 1000, 1_000_000)
+    return f"{_to_the_second(seconds)}.{microseconds:06d}Z"
+
+
+@functools.lru_cache(maxsize=1)
+def _to_the_second(seconds: int) -> str:
+    """Many steps of a process fall into one second, and writing it out costs more than the rest of the time."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def deadline(environment: Mapping[str, str]) -> float:

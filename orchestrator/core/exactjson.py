@@ -15,23 +15,25 @@ from orchestrator.hints import Any
 
 
 class Writer(NamedTuple):
-    """What writes JSON without spaces, letters unescaped and bytes as hexadecimal digits.
+    """What writes JSON without spaces, letters unescaped and bytes as hexadecimal digits, and reads a row of it.
 
     Attributes:
         exact: the text of a value, members in the order of their names.
         line: the text of a row's values in UTF-8, with the end of the line.
+        values: the values of a row, of which none is a float, from the array that SQLite makes of them.
     """
 
     exact: Callable[[object], str]
     line: Callable[[object], bytes]
+    values: Callable[[str], list[Any]]
 
 
 def quicken() -> None:
     """Write with the compiled writer from here on, and hash what is written with the quicker library."""
-    global exact, line
+    global exact, line, values
     sha256.quicken()
     if exact is LIBRARY.exact:
-        exact, line = compiled()
+        exact, line, values = compiled()
 
 
 def compiled() -> Writer:
@@ -55,7 +57,7 @@ def compiled() -> Writer:
         except TypeError:
             return LIBRARY.line(values)
 
-    return Writer(exact, line)
+    return Writer(exact, line, orjson.loads)
 
 
 def encoder(
@@ -97,7 +99,13 @@ def _line(values: object) -> bytes:
     return f"{_in_order(values)}\n".encode()
 
 
-LIBRARY = Writer(encoder(sort_keys=True, default=_default), _line)
+def _values(text: str) -> list[Any]:
+    found: list[Any] = _decoder.raw_decode(text)[0]
+    return found
+
+
+_decoder = json.JSONDecoder()
+LIBRARY = Writer(encoder(sort_keys=True, default=_default), _line, _values)
 """The writer that is there at once."""
 
 exact: Callable[[object], str] = LIBRARY.exact
@@ -107,3 +115,6 @@ TypeError for what JSON has no form for. Called as `exactjson.exact`, since `qui
 line: Callable[[object], bytes] = LIBRARY.line
 """Gives the line of a row's values, in the order that they have, called in the same way. It raises TypeError too, and
 UnicodeEncodeError for half a character."""
+
+values: Callable[[str], list[Any]] = LIBRARY.values
+"""Gives the values of a row, read from SQLite's JSON array of them; called in the same way."""

@@ -139,7 +139,8 @@ def _invalid_id(kind: str, value: object, fault: str, marks: str, limit: int) ->
 
 def fold_name(raw: str) -> str:
     """Strip surrounding whitespace (CR and NBSP too) and lower the ASCII letters; all else stays as it is."""
-    return raw.strip().translate(_TO_LOWER)
+    stripped = raw.strip()
+    return stripped.lower() if stripped.isascii() else stripped.translate(_TO_LOWER)
 
 
 def role_name(raw: str) -> str:
@@ -163,10 +164,12 @@ def state_name(raw: str) -> str:
 
 
 def _joined(name: str) -> str:
+    if name.isidentifier():
+        return name
     # What has other marks in it is no name, and stays as it was written; so does what may be a key, which would not be
     # known for one any more.
     may_be_key = len(name) > _LONGEST_WITH_DIGITS and re.search(r"\d", name)
-    if name.isidentifier() or may_be_key or re.search(_NO_NAME, name):
+    if may_be_key or re.search(_NO_NAME, name):
         return name
     return re.sub(_BETWEEN_WORDS, "_", name)
 

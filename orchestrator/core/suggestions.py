@@ -197,15 +197,17 @@ def command_line(operation: str, arguments: Mapping[str, Argument], options: str
     Args:
         options: what stands between the program and the operation, such as a `--db`; empty for nothing.
     """
-    leading = list(_LEADING.get(operation, ()))
     words = [PROGRAM] if operation or "help" in arguments else []
-    words.extend(word for word in (options if operation else "", operation) if word)
+    if operation:
+        words += (options, operation) if options else (operation,)
+    leading = iter(_LEADING.get(operation, ()))
+    expected = next(leading, None)
     for name, value in arguments.items():
-        if leading and leading[0] == name and not isinstance(value, bool):
-            leading.pop(0)
+        if name == expected and not isinstance(value, bool):
+            expected = next(leading, None)
             words.append(_word(value))
         else:
-            leading.clear()
+            expected = None
             words += _option(_flag(name), value)
     return " ".join(words)
 
@@ -215,16 +217,16 @@ def _flag(name: str) -> str:
     return _FLAGS.get(name) or f"--{name.replace('_', '-')}"
 
 
-def _option(flag: str, value: Argument) -> list[str]:
+def _option(flag: str, value: Argument) -> Sequence[str]:
     if isinstance(value, (str, int)):
-        return [flag] if value is True else [flag, _word(value)]
+        return (flag,) if value is True else (flag, _word(value))
     texts = value if isinstance(value, list) else [f"{name}={text}" for name, text in value.items()]
     return [word for text in texts for word in (flag, _word(text))]
 
 
 def _word(value: object) -> str:
     text = str(value)
-    return text if names.AGENT_ID_PATTERN.fullmatch(text) else names.word(text)
+    return text if type(value) is int or names.AGENT_ID_PATTERN.fullmatch(text) else names.word(text)
 
 
 def reword(found: Any, worded: Callable[[Suggestion], str], shown: Callable[[Local], str] | None = None) -> Any:

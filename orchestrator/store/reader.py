@@ -7,14 +7,15 @@ import operator
 import sqlite3
 from collections.abc import Callable, Sequence
 
+from orchestrator.core import exactjson
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.store.rows import column_names, listed
+from orchestrator.store.rows import column_names, packed
 
-_SESSION_COLUMNS = ", ".join(Session._fields)
-_GROUP_COLUMNS = ", ".join(f"g.{name}" for name in Group._fields)
+_SESSION_COLUMNS = packed(Session._fields)
+_GROUP_COLUMNS = packed(Group._fields, "g.")
 # The session is a parameter in every arm: SQLite hands no outer column into the view, and would scan all sessions.
 _SATISFIED = """
     EXISTS (SELECT 1 FROM task_groups t WHERE t.session_id = :session AND t.id = d.depends_on
@@ -34,7 +35,6 @@ OPEN_BLOCKERS = """SELECT id, type, class, external, opened_role, opened_by, cau
 OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND group_id IS :group AND task_id IS NULL AND closed_seq IS NULL
     ORDER BY opened_seq LIMIT 1"""
-# The group's whole row comes last.
 OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
     EXISTS (SELECT 1 FROM starts s WHERE s.session_id = :session AND s.group_id = :group AND s.turn = g.turn),
     (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id),
@@ -42,7 +42,7 @@ OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
         WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
         AND seq > CASE WHEN :own OR g.progress_seq < g.answered_seq THEN g.answered_seq ELSE g.progress_seq END
         LIMIT :most)),
-    {listed("task_groups")}
+    {packed(column_names("task_groups"))}
     FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
 INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
     FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
@@ -95,7 +95,7 @@ BOARD = f"""SELECT
     count(CASE WHEN g.awaited_role = 'project_manager' AND g.held IS NULL AND g.awaited_action <> 'wait' THEN 1 END)
     FROM task_groups g INDEXED BY ix_task_groups_in_progress
     WHERE g.session_id = :session AND g.status = 'in_progress' AND g.awaited_role IS NOT NULL"""
-PENDING = f"""SELECT {listed("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
+PENDING = f"""SELECT {packed(column_names("task_groups"), "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
         JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL AND t.status <> 'completed')
     FROM task_groups g INDEXED BY ix_task_groups_pending
@@ -108,8 +108,12 @@ PENDING = f"""SELECT {listed("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_
 _STANDING = """SELECT group_concat(seq) FROM (SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing
     WHERE session_id = :session AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'
     AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10)"""
-_OPEN_TASK = """SELECT 1 FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
-    AND status IN ('backlog', 'todo', 'in_progress', 'blocked')"""
+# A look for each status: a list of them would be a table of its own, made and dropped at each call.
+_OPEN_TASK = " OR ".join(
+    f"""EXISTS (SELECT 1 FROM tasks INDEXED BY ix_tasks_group
+    WHERE session_id = :session AND group_id = :group AND status = '{status}')"""
+    for status in ("todo", "in_progress", "backlog", "blocked")
+)
 OPEN_TASKS = """SELECT id, status FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
     AND status IN ('backlog', 'todo', 'in_progress', 'blocked') ORDER BY created_seq, id LIMIT 200"""
 
@@ -122,7 +126,7 @@ def _handed_on(count: int) -> str:
     scopes = (":reported", "''")
     columns = (", ".join(newest.format(scope, number) for scope in scopes) for number in range(count))
     items = [f"coalesce({column})" for column in columns]
-    return f"SELECT {', '.join([f'({_STANDING})', f'EXISTS ({_OPEN_TASK})', *items])}"
+    return f"SELECT {', '.join([f'({_STANDING})', _OPEN_TASK, *items])}"
 
 
 def _picked(table: str, names: tuple[str, ...]) -> operator.itemgetter[Any]:
@@ -159,7 +163,7 @@ class Opening(NamedTuple):
     visits: accepted reports like this one since the last progress, or since the last answered question.
     """
 
-    row: Sequence[Any]
+    row: list[Any]
     group: Group
     blocked: bool
     question: str | None
@@ -199,7 +203,7 @@ class Reader:
     def session(self, session: str) -> Session | None:
         """The session, or None when it is not known."""
         row = self.connection.execute(SESSION, {"session": session}).fetchone()
-        return _session(row) if row else None
+        return _session(exactjson.values(row[0])) if row else None
 
     def session_of(self, row: Sequence[Any]) -> Session:
         """The session that a whole row of `sessions` is."""
@@ -208,7 +212,7 @@ class Reader:
     def group(self, session: str, group: str) -> Group | None:
         """The group of this session, or None; ids are compared byte for byte."""
         row = self.connection.execute(GROUP, {"session": session, "group": group}).fetchone()
-        return Group(*row) if row else None
+        return Group(*exactjson.values(row[0])) if row else None
 
     def group_of(self, row: Sequence[Any]) -> Group:
         """The group that a whole row of `task_groups` is."""
@@ -226,12 +230,13 @@ class Reader:
         found = self.connection.execute(OPENING, parameters).fetchone()
         if found is None:
             return None
-        blocked, question, started, active, visits, *row = found
+        blocked, question, started, active, visits, packed_row = found
+        row = exactjson.values(packed_row)
         return Opening(row, self.group_of(row), bool(blocked), question, bool(started), bool(active), visits)
 
     def groups(self, sql: str, session: str) -> list[Group]:
         """The groups that a statement of this module selects."""
-        return [Group(*row) for row in self.connection.execute(sql, {"session": session})]
+        return [Group(*exactjson.values(row)) for (row,) in self.connection.execute(sql, {"session": session})]
 
     def agent(self, agent: str) -> Agent | None:
         """The registered agent, or None."""
@@ -348,7 +353,8 @@ class Reader:
     def _startable(self, session: str, room: int, research_room: int) -> list[tuple[Group, list[Any]]]:
         """The first pending groups that nothing keeps back, with their rows; the rows behind them are not read."""
         found: list[tuple[Group, list[Any]]] = []
-        for *columns, depends in self.connection.execute(PENDING, {"session": session}):
+        for packed_row, depends in self.connection.execute(PENDING, {"session": session}):
+            columns = exactjson.values(packed_row)
             group = Group(*_OF_GROUP(columns))
             research = group.kind == "research"
             if (research and not research_room) or (depends and self.open_dependencies(session, group.id)):

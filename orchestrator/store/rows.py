@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 NUMBERED = frozenset(
     (
         "acknowledgements", "agent_reports", "evidence", "import_findings", "imported_logs", "notices", "refusals",
@@ -115,3 +117,11 @@ def column_names(table: str) -> tuple[str, ...]:
 def listed(table: str, prefix: str = "") -> str:
     """All columns of a table as a statement names them, each behind the prefix, such as `t.`."""
     return ", ".join(f'{prefix}"{name}"' for name in column_names(table))
+
+
+def packed(names: Iterable[str], prefix: str = "") -> str:
+    """Columns as a statement selects them in one value, which `exactjson.values` reads.
+
+    For each column of its own the connection would name it, ask for its type and its value, and lock twice.
+    """
+    return f"""json_array({', '.join(f'{prefix}"{name}"' for name in names)})"""

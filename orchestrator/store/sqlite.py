@@ -35,8 +35,9 @@ _BUSY_SNAPSHOT = 517
 """A connection that reads an older state wants to write: it has to stop reading, and waiting changes nothing."""
 _PERM, _READONLY, _READONLY_DBMOVED = 3, 8, 1032
 _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 10, 11, 13, 14, 26
-_UNKNOWN_FORMAT = "unsupported file format"
-"""What SQLite says of a header that no version of it wrote; its code is that of every wrong statement."""
+_DAMAGED = ("unsupported file format", "JSON cannot hold BLOB values")
+"""What SQLite says of a header that no version of it wrote, and of bytes where a row of the record holds text. Its code
+is that of every wrong statement."""
 _SHARED_MEMORY = frozenset((4618, 4874, 5130, 5386))
 """IOERR of opening, sizing, locking and mapping the -shm file."""
 _MARK_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
@@ -444,7 +445,7 @@ def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.Orchestr
         return problems.read_only(name)
     if code == _FULL or extended in _IOERR_WRITES:
         return problems.disk_full(name)
-    if code in (_CORRUPT, _NOTADB, _IOERR) or str(error) == _UNKNOWN_FORMAT:
+    if code in (_CORRUPT, _NOTADB, _IOERR) or str(error) in _DAMAGED:
         return problems.corrupt(name, str(error))
     return problems.no_database(name, "cannot be opened") if code == _CANTOPEN else None
 

@@ -17,7 +17,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION, listed
+from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION, column_names, packed
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -31,14 +31,14 @@ STATE = "state"
 """The member of an event's `rows` with the digests of rows that may change: by table, by key."""
 
 # Nearly every step reads its session: one look for both.
-_LAST = f"""SELECT e.seq, e.hash, e.at, {listed("sessions", "s.")}
+_LAST = f"""SELECT e.seq, e.hash, e.at, CASE WHEN s.id IS NOT NULL THEN {packed(column_names("sessions"), "s.")} END
     FROM audit_events e LEFT JOIN sessions s ON s.id = e.session_id
     WHERE e.session_id = ? ORDER BY e.seq DESC LIMIT 1"""
-_LAST_OF_STORE = "SELECT seq, hash, at FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
+_LAST_OF_STORE = "SELECT seq, hash, at, NULL FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 _NEWEST = "SELECT at FROM audit_events ORDER BY rowid DESC LIMIT 1"
 LAST_EVENT = "SELECT seq, hash FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
-_NO_EVENT = (0, FIRST_HASH, None)
+_NO_EVENT = (0, FIRST_HASH, None, None)
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _PLAIN = frozenset((str, int, bytes, type(None)))
@@ -101,12 +101,12 @@ class Step:
         self._counts: dict[str, int] = {}
         self.sealed = False
         sql = _LAST_OF_STORE if chain == STORE_CHAIN else _LAST
-        seq, prev_hash, at_last, *session = connection.execute(sql, (chain,)).fetchone() or _NO_EVENT
+        seq, prev_hash, at_last, session = connection.execute(sql, (chain,)).fetchone() or _NO_EVENT
         self.seq: int = seq + 1
         self.prev_hash: bytes = prev_hash
         self._last_at: str | None = at_last
-        if session and session[0] is not None:
-            self.know("sessions", (chain,), session)
+        if session is not None:
+            self.know("sessions", (chain,), exactjson.values(session))
         self._own: dict[str, Value] = {"session_id": chain, "seq": self.seq}
 
     def insert(self, table: str, /, **columns: Value) -> int:
@@ -201,9 +201,9 @@ class Step:
             row = known[key] = list(found)
         return row
 
-    def know(self, table: str, key: tuple[Value, ...], row: Sequence[Value]) -> None:
-        """Take in a row that was read in this step, before it was changed, so that `row` need not."""
-        self._known.setdefault(table, {})[key] = list(row)
+    def know(self, table: str, key: tuple[Value, ...], row: list[Value]) -> None:
+        """Take in a row that was read in this step, before it was changed, so that `row` need not; it is the step's."""
+        self._known.setdefault(table, {})[key] = row
 
     def _key(self, table: str, key: tuple[Value, ...]) -> tuple[Value, ...]:
         return (self.chain, *key) if table in OF_SESSION else key

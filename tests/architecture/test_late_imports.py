@@ -54,7 +54,7 @@ LATE = frozenset("""
     runner.snapshot runner.surroundings
     store.backup store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables
     store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
-    store.snapshot store.text_damage store.verifying store.versions
+    store.shared_commit store.snapshot store.text_damage store.verifying store.versions
 """.split())
 
 NAMES = {dotted(module) for module in source.PRODUCT}

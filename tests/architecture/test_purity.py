@@ -59,6 +59,7 @@ def test_an_impure_call_is_found(text: str, found: list[str]) -> None:
 
 
 READERS = {
+    "core/exactjson.py": "it reads the values of one row, which SQLite has just put into an array",
     "core/json_edit.py": "it finds where the values of a valid text stand, to edit it in place",
     "core/json_positions.py": "it names the faults of a text, and where they are",
     "core/strictjson.py": "everything else is read through it",

@@ -235,7 +235,7 @@ class Circumstances(NamedTuple):
     used: Mapping[str, int] | None = None
 
 
-_NONE = Circumstances()
+NO_CIRCUMSTANCES = Circumstances()
 
 
 class Call(NamedTuple):
@@ -254,7 +254,7 @@ class Call(NamedTuple):
     dry_run: bool = False
     at: str | None = None
     refused: Mapping[str, Any] | None = None
-    circumstances: Circumstances = _NONE
+    circumstances: Circumstances = NO_CIRCUMSTANCES
 
     @property
     def group(self) -> str | None:
@@ -286,7 +286,7 @@ class Call(NamedTuple):
         return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def call_of(request: Request, circumstances: Circumstances = _NONE, *, at: str | None = None) -> Call:
+def call_of(request: Request, circumstances: Circumstances = NO_CIRCUMSTANCES, *, at: str | None = None) -> Call:
     """The call that a request makes.
 
     Args:
@@ -433,19 +433,26 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
         context.proof = context.at = None
 
 
+_SAID = ("via", "start_of", "acts_for", "measured", "used")
+_NOTHING_SAID = (None,) * len(_SAID)
+
+
 def _placed(context: Context, call: Call) -> Call:
     """The call with what its context says of who calls."""
-    said: dict[str, Any] = {"via": context.via, "start_of": context.start, "acts_for": context.acts_for}
-    said["measured"], said["used"] = context.measured, context.used
+    values = (context.via, context.start, context.acts_for, context.measured, context.used)
+    if context.credential is None and values == _NOTHING_SAID:
+        return call
+    said: dict[str, Any] = {name: value for name, value in zip(_SAID, values, strict=True) if value is not None}
     if context.credential is not None:
         said["person"] = context.found_proof(context, context.credential)
-    said = {name: value for name, value in said.items() if value is not None}
-    return call._replace(circumstances=call.circumstances._replace(**said)) if said else call
+    return call._replace(circumstances=call.circumstances._replace(**said))
 
 
 def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
     """The call with the keys in all that will be stored of it masked: who called, and by which names, too."""
-    if not masking.may_hold_keys(str(call), secrets):
+    # One look at all texts together, which most calls pass; only within a text of Python, as of a dict, is one escaped.
+    texts = (*call[:3], *call.input, *call.input.values(), *call[4:-1], *call.circumstances)
+    if not masking.may_hold_keys("\n".join(map(str, filter(None, texts))), secrets):
         return call
     masked = Call(*masking.mask_keys_value(tuple(call), secrets))
     return masked._replace(
@@ -510,7 +517,7 @@ def event_input(call: Call) -> dict[str, Any]:
     for name in AGENT_JSON:
         if name in found and not isinstance(found[name], str):
             found[name] = strictjson.canonical(found[name])
-    if call.circumstances is not _NONE:
+    if call.circumstances != NO_CIRCUMSTANCES:
         found = {**_given(call.circumstances._asdict()), **found}
     return {**found, "request_id": call.request_id} if call.request_id else found
 

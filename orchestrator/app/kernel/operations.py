@@ -10,7 +10,16 @@ import functools
 import importlib
 from collections.abc import Sequence
 
-from orchestrator.app.kernel.context import Action, Answer, Circumstances, Context, Work, call_of, perform
+from orchestrator.app.kernel.context import (
+    NO_CIRCUMSTANCES,
+    Action,
+    Answer,
+    Circumstances,
+    Context,
+    Work,
+    call_of,
+    perform,
+)
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
 from orchestrator.core.large import Moved
@@ -193,7 +202,7 @@ def checked(request: Request) -> Request:
 def carry_out(
     context: Context,
     request: Request,
-    circumstances: Circumstances | None = None,
+    circumstances: Circumstances = NO_CIRCUMSTANCES,
     files: Sequence[Moved] = (),
     at: str | None = None,
 ) -> Answer:
@@ -204,7 +213,7 @@ def carry_out(
         files: what of the request lies in files, as `perform` takes it.
         at: when, where it is not now.
     """
-    call = call_of(request, circumstances or Circumstances(), at=at)
+    call = call_of(request, circumstances, at=at)
     return perform(context, call, action(request.event), files)
 
 

@@ -177,7 +177,8 @@ class Request:
     acting: ClassVar[str] = ""
     _parameters: ClassVar[dict[str, Parameter]]
     _known_defaults: ClassVar[dict[str, Any]]
-    _required: ClassVar[tuple[str, ...]]
+    _unsaid: ClassVar[dict[str, None]]
+    """What stands for a required parameter that an older event does not have."""
     _left_out: ClassVar[frozenset[str]]
     """What its steps keep elsewhere, or not at all."""
 
@@ -217,7 +218,7 @@ class Request:
         if len(found) > len(defaults):
             unknown = ", ".join(name for name in values if name not in defaults)
             raise TypeError(f"{type(self).__name__} has no {unknown}")
-        if REQUIRED in found.values():
+        if REQUIRED in map(found.get, self._unsaid):
             raise TypeError(f"{type(self).__name__} needs {next(name for name in found if found[name] is REQUIRED)}")
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -261,14 +262,17 @@ class Request:
     @classmethod
     def of_event(cls, chain: str, recorded: Mapping[str, Any]) -> Self:
         """The request of a step, from what its event keeps; what an older event does not know is left out."""
-        defaults = cls._defaults()
-        values: dict[str, Any] = dict.fromkeys(cls._required)
+        made = cls.__new__(cls)
+        # Each parameter has a value by then, and no other is taken in: nothing is left for the constructor to check.
+        values = made.__dict__
+        values.update(cls._defaults())
+        values.update(cls._unsaid)
         for name, value in recorded.items():
-            if value is not None and name in defaults:
+            if value is not None and name in values:
                 values[name] = tuple(value) if type(value) is list else value
-        if "session_id" in defaults:
+        if "session_id" in values:
             values["session_id"] = chain
-        return cls(**values)
+        return made
 
     @classmethod
     def help(cls) -> str:
@@ -281,7 +285,7 @@ class Request:
         found: dict[str, Any] | None = cls.__dict__.get("_known_defaults")
         if found is None:
             found = cls._known_defaults = {name: each.field.default for name, each in cls.parameters().items()}
-            cls._required = tuple(name for name, default in found.items() if default is REQUIRED)
+            cls._unsaid = dict.fromkeys(name for name, default in found.items() if default is REQUIRED)
         return found
 
     @classmethod

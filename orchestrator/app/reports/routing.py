@@ -65,8 +65,8 @@ def route(context: Context, request: Route) -> Answer:
 
 def _parted(context: Context, request: Route) -> tuple[Route, list[large.Moved]]:
     """What the record keeps of a report, and what of its parts goes into files."""
-    if context.path == constants.IN_MEMORY:
-        # Beside it there is no place for files.
+    if not (request.details or request.metadata or request.raw_text) or context.path == constants.IN_MEMORY:
+        # Beside a database in memory there is no place for files.
         return request, []
 
     def mask(value: Any) -> Any:
@@ -158,8 +158,8 @@ def _normalise(work: Work, request: Route) -> Report:
         turn=request.turn,
         summary=request.summary or "",
         # In the order in which the event keeps them, so that a replay writes its rows in the same order.
-        details=dict(sorted((request.details or {}).items())),
-        acknowledge=dict(sorted((request.acknowledge or {}).items())),
+        details=dict(sorted(request.details.items())) if request.details else {},
+        acknowledge=dict(sorted(request.acknowledge.items())) if request.acknowledge else {},
         interrupt=bool(request.interrupt),
         testing_mode=request.testing_mode,
         metadata=request.metadata,

@@ -27,6 +27,17 @@ def everything(desk: Desk) -> bytes:
     return b"".join(path.read_bytes() for path in pathlib.Path(desk.context.path).parent.glob("*.db*"))
 
 
+@pytest.mark.parametrize("key", ['it\'s "this" one', "C:\\keys\\mine", "first line\nsecond"])
+def test_p24_a_registered_value_is_found_as_it_is_written(desk: Desk, key: str) -> None:
+    desk.context.secrets = (key,)
+    given = {"session_id": "S1", "group_id": "A", "current_agent": "developer", "status": "READY_FOR_QA"}
+    answer = desk.call("route", **given, summary=f"used {key}.")
+    told = desk.context.reader.one("SELECT summary FROM agent_reports WHERE seq = :seq", seq=answer["seq"])
+    assert told is not None
+    assert key not in str(told[0])
+    assert "[MASKED:" in str(told[0])
+
+
 @pytest.mark.parametrize("key", [OPENAI, ANTHROPIC, SECRET])
 def test_p24_a_report_with_a_key_keeps_none_of_it(desk: Desk, key: str) -> None:
     desk.call(

@@ -469,6 +469,16 @@ def test_every_result_code_has_its_meaning(number: int, expected: str | None) ->
     assert problem is None or (problem.message.endswith(".") and problem.suggestion)
 
 
+def test_bytes_where_a_row_holds_text_are_damage() -> None:
+    connection = sqlite3.connect(":memory:")
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        connection.execute("SELECT json_array(x'ff')").fetchall()
+    connection.close()
+    problem = sqlite.translate(caught.value, "/folder/x.db")
+    assert problem is not None
+    assert problem.code == "CORRUPT"
+
+
 def test_a_constraint_is_no_problem_of_the_environment(database: pathlib.Path) -> None:
     connection = sqlite.connect(database, write=True)
     with pytest.raises(sqlite3.IntegrityError) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import pathlib
@@ -305,6 +306,21 @@ def test_the_line_of_a_row_is_canonical_json_without_the_nulls_at_its_end(values
     assert line == values[: len(line)]
     assert set(values[len(line) :]) <= {None}
     assert step.row_line(values) == f"{strictjson.canonical(line)}\n".encode()
+
+
+READ_BACK = st.none() | st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@pytest.mark.parametrize("writer", [exactjson.LIBRARY, exactjson.compiled()], ids=["library", "compiled"])
+@given(st.tuples(READ_BACK, READ_BACK, READ_BACK))
+def test_columns_that_are_packed_are_read_as_they_are(
+    writer: exactjson.Writer, values: tuple[step.Value, step.Value, step.Value]
+) -> None:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t (a, b, c)")
+        connection.execute("INSERT INTO t VALUES (?, ?, ?)", values)
+        (found,) = connection.execute(f"SELECT {rows.packed(('a', 'b', 'c'))} FROM t").fetchone()
+    assert writer.values(found) == list(values)
 
 
 def _updated(one: step.Step) -> None:
