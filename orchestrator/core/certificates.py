@@ -31,7 +31,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.hints import Any, NoReturn
 
-NAME = "orchestrator certificate"
+NAME = "orchestrator verdict"
 VERSION = 1
 NAMESPACE = "orchestrator-certificate"
 """The namespace of its signatures, so that one for another purpose counts for nothing here."""

@@ -14,7 +14,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import commands, surroundings
 
 TIMEOUT_S = 30.0
-_GOOD = re.compile(r'^Good ".*" signature (?:for .* )?with \S+ key (SHA256:\S+)$', re.MULTILINE)
+_GOOD = re.compile(r'^Good ".*" signature (?:for .* )?with \S+ key (SHA256:\S+)', re.MULTILINE)
 _PUBLIC = re.compile(r"(?:ssh-|ecdsa-|sk-)\S+ [A-Za-z0-9+/=]+(?: (.*))?")
 _VALIDITY = {"key has expired": "its key had expired when it was made", "not yet valid": "its key was not yet valid"}
 
