@@ -44,7 +44,7 @@ _LEADING = {
     "group undepend": _ID, "task claim": _ID, "task release": _ID, "task set-status": ("id", "status"),
     "task show": _ID, "task undepend": _ID, "blocker resolve": _ID, "blocker show": _ID, "criterion add": _ID,
     "criterion approve": _ID, "criterion set": _ID, "agent show": _ID, "human remove": _ID,
-    "audit export": _SESSION, "audit import": _FILE,
+    "audit export": _SESSION, "audit import": _FILE, "certificate check": _FILE, "certificate make": _SESSION,
     "audit query": ("sql",), "audit replay": _SESSION, "audit verify": _SESSION, "batch": _FILE, "db backup": _FILE,
     "db restore": _FILE, "import peer": _FILE, "metadata check": _FILE, "run": ("prompt",), "workflow check": _FILE,
     "workflow load": _FILE,

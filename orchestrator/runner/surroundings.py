@@ -139,11 +139,16 @@ def _written(folder: str, name: str, text: str) -> str:
     return place
 
 
+def keygen() -> str | None:
+    """Where `ssh-keygen` is; None where it is not installed."""
+    return next((each for each in KEYGEN if os.access(each, os.X_OK)), None)
+
+
 def _run(
     words: tuple[str, ...], message: str, seconds: float, errors: int | None
 ) -> bytes | None:
     """What `ssh-keygen` prints about a message; None where there is none, it fails, or it takes too long."""
-    program = next((each for each in KEYGEN if os.access(each, os.X_OK)), None)
+    program = keygen()
     if program is None:
         return None
     try:

@@ -321,9 +321,15 @@ def _merge(group: str, details: dict[str, Any]) -> Merge:
     commit = details.get("commit")
     if commit is None:
         return Merge(group, None, None, "the merge report's details name none")
-    if not isinstance(commit, str) or not re.fullmatch(_COMMIT, commit.strip()):
+    found = commit_id(commit)
+    if found is None:
         return Merge(group, None, None, "what the merge report's details name is no commit id")
-    return Merge(group, commit.strip().lower(), None, "it was not looked up")
+    return Merge(group, found, None, "it was not looked up")
+
+
+def commit_id(named: object) -> str | None:
+    """What is named as a commit in the form that git has, whole or shortened; None where it is no commit id."""
+    return named.strip().lower() if isinstance(named, str) and re.fullmatch(_COMMIT, named.strip()) else None
 
 
 def _first(found: Iterator[_T], finding: Callable[[_T], Finding]) -> tuple[Finding, ...]:

@@ -1,8 +1,8 @@
-"""The shapes of what `audit replay`, `audit export` and `audit import` answer."""
+"""The shapes of what `audit replay`, `audit export`, `audit import`, `certificate ...` and `gate` answer."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -69,3 +69,50 @@ class Import(Answer):
     head: str
     files: int
     absent: list[AbsentFile]
+
+
+class MadeCertificate(Answer):
+    """`certificate make`; without a file the document itself is printed."""
+
+    session_id: str
+    verdict: Literal["ACCEPT", "REJECT"]
+    head: str
+    events: int
+    proven: int
+    groups: int
+    signed: bool
+    bytes: int
+    output: str | None
+    document: NotRequired[dict[str, Any]]
+
+
+class CertificateProblem(TypedDict):
+    """Something in a certificate that was altered or does not hold."""
+
+    place: str
+    message: str
+
+
+class CertificateSignature(TypedDict):
+    """The signature of a certificate: by which key, and who that is where the known keys say it."""
+
+    key: str | None
+    signer: str | None
+
+
+class CheckedCertificate(Answer):
+    """`certificate check`; nothing is told of what a certificate says in which something is wrong."""
+
+    ok: bool
+    file: str
+    session_id: str | None
+    goal: str | None
+    verdict: Literal["ACCEPT", "REJECT"] | None
+    made_at: str | None
+    head: str | None
+    events: int | None
+    proven: int | None
+    groups: dict[str, int] | None
+    commits: list[str]
+    signature: CertificateSignature | None
+    problems: list[CertificateProblem]

@@ -57,14 +57,18 @@ def export(
     # An export that fails half-way lets go of its moment before the database is closed.
     tally = Tally()
     with contextlib.closing(stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
-        path, lines, size = _to_file(os.path.realpath(output), next(chunks), chunks)
+        path, lines, size = to_file(os.path.realpath(output), next(chunks), chunks)
     head = records.heads(context.connection, session_id)[session_id]
     written = {"lines": lines, "bytes": size, "head": snapshot.head(*head), "masked": tally.masked}
     return {"success": True, "session_id": session_id, "format": format, "output": path, **written, **tally.answer()}
 
 
-def _to_file(path: str, first: bytes, chunks: Iterator[bytes]) -> tuple[str, int, int]:
-    """Write the file; its name, lines and bytes."""
+def to_file(path: str, first: bytes, chunks: Iterator[bytes]) -> tuple[str, int, int]:
+    """Write a new file that only its owner may read; its name, lines and bytes.
+
+    Raises:
+        Refused: ALREADY_EXISTS. EnvironmentProblem: OUTPUT_FAILED; no file is left.
+    """
     _reserve(path)
     partial = f"{path}.{os.getpid()}.partial"
     try:
@@ -83,7 +87,7 @@ def _reserve(path: str) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        what = sentence("{} already exists; exports never overwrite files.", local(path))
+        what = sentence("{} already exists; files are never overwritten.", local(path))
         raise Refused(
             "ALREADY_EXISTS", what, "name another file", path=path
         ) from None
@@ -92,7 +96,7 @@ def _reserve(path: str) -> None:
 
 
 def _failed(path: str, error: OSError | ValueError) -> EnvironmentProblem:
-    message = sentence("The export could not be written to {}: {}.", local(path), reason(error))
+    message = sentence("Nothing could be written to {}: {}.", local(path), reason(error))
     return EnvironmentProblem("OUTPUT_FAILED", message, "Name a writable file", path=path)
 
 

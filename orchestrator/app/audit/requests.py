@@ -185,6 +185,27 @@ class ExportSession(
     )
 
 
+class MakeCertificate(
+    Request,
+    words="certificate make",
+    line="Write a session's verdict and its proofs as one document.",
+    example="orchestrator certificate make S1 --sign ~/.ssh/id_ed25519 --output s1.cert.json",
+    use_case="audit.certifying:make",
+    answer="records.MadeCertificate",
+):
+    """Write a certificate of a session's newest verdict: what the verdict rests on as one JSON document, with proofs,
+    to be checked without the database. What looks like a secret is masked; texts of reports are not in it.
+    """
+
+    session_id: str = _OF_RECORD
+    sign: str | None = option(
+        "Sign it with this SSH key, as git does (ssh-keygen -Y sign).", default=None, metavar="KEY"
+    )
+    output: str | None = option(
+        "The file to write; must not exist (default: stdout).", default=None, metavar="FILE"
+    )
+
+
 class ListBlockerHistory(
     _Listing,
     words="audit blockers",

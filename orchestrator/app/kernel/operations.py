@@ -49,6 +49,7 @@ FEATURES: dict[str, str] = {
     "agent": "agents",
     "workflow": "workflow",
     "audit": "audit",
+    "certificate": "audit",
 }
 """The feature that declares the operations which begin with a word."""
 

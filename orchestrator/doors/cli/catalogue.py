@@ -26,6 +26,8 @@ OWN: dict[str, str] = {
     "metadata check": "metadata",
     "audit export": "records",
     "audit import": "records",
+    "certificate make": "certificate",
+    "certificate check": "certificate",
     "db upgrade": "db",
     "db downgrade": "db",
     "db current": "db",
@@ -60,6 +62,7 @@ GROUPS: dict[str, str] = {
     "workflow": "The transitions that route agents' reports.",
     "metadata": "Return metadata of agents.",
     "audit": "The audit record: what happened, who decided it, and what was refused.",
+    "certificate": "Certificates: a verdict with its proofs, checked without the database.",
     "db": "The database file.",
 }
 
@@ -67,7 +70,7 @@ FIRST_WORDS = (
     "init", "install", "demo", "drive", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer",
     "human",
     "session", "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit",
-    "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
+    "certificate", "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
 )  # fmt: skip
 """The first words of all commands, in the order in which they are listed."""
 

@@ -839,3 +839,14 @@ class Methods(Caller):
     ) -> audits.Query:
         """Run one read-only SQL statement (SELECT, WITH, VALUES, EXPLAIN, read-only PRAGMAs). With --json rows
         are lists in the order of columns, bytes are hexadecimal digits, infinite numbers are texts."""
+
+    def certificate_make(
+        self,
+        session_id: str | None = None,
+        *,
+        sign: str | None = None,
+        output: str | None = None,
+    ) -> records.MadeCertificate:
+        """Write a certificate of a session's newest verdict: what the verdict rests on as one JSON document,
+        with proofs, to be checked without the database. What looks like a secret is masked; texts of
+        reports are not in it."""
