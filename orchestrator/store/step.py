@@ -39,7 +39,8 @@ _NEWEST = "SELECT at FROM audit_events ORDER BY rowid DESC LIMIT 1"
 LAST_EVENT = "SELECT seq, hash FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 _NO_EVENT = (0, FIRST_HASH, None, None)
-_EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+"""The statement that seals a step."""
 
 _PLAIN = frozenset((str, int, bytes, type(None)))
 
@@ -275,7 +276,7 @@ class Step:
         fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(exactjson.exact(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
-        if connection.execute(_EVENT, (*fields, self.prev_hash, digest)).rowcount != 1:
+        if connection.execute(EVENT, (*fields, self.prev_hash, digest)).rowcount != 1:
             raise self._skipped("a row of audit_events")
         sqlite.retry(lambda: connection.execute("COMMIT"), getattr(connection, "path", ""), self._deadline_s)
         self.sealed = True

@@ -39,6 +39,30 @@ class Replay(Answer):
     told_head: str | None
 
 
+class SessionReplay(TypedDict):
+    """The replay of one of several sessions."""
+
+    session_id: str
+    equal: bool
+    told: int
+    differences: list[Difference]
+    count: int
+    engine_changed: int
+    head: str | None
+    told_head: str | None
+
+
+class Replays(Answer):
+    """`audit replay --all`."""
+
+    sessions: list[SessionReplay]
+    equal: bool
+    told: int
+    rules_version: int
+    count: int
+    engine_changed: int
+
+
 class AbsentFile(TypedDict):
     """A file of evidence that is in no export: the evidence that names it, its path, and why."""
 

@@ -33,10 +33,13 @@ def ask(context: Context, function: Any, *, session_id: str | None, at_seq: int,
     with moment.of(context.connection, context.deadline_s):
         context.require_session(session_id)
         _check(context, session_id, at_seq)
-        with retelling.own_database(context.path) as then:
+
+        def asked(then: Context) -> tuple[Answer, str, bool]:
             at, equal = _tell(context, then, session_id, at_seq)
             then.clock = lambda: at
-            answer: Answer = function(then, session_id=session_id, **given)
+            return function(then, session_id=session_id, **given), at, equal
+
+        answer, at, equal = retelling.in_own_database(context.path, asked)
     answer[AS_OF] = {"seq": at_seq, "at": at}
     if not equal:
         answer["warnings"] = [

@@ -47,8 +47,9 @@ def replay(context: Context, *, session_id: str, strict: bool = False) -> Answer
     with moment.of(context.connection, context.deadline_s):
         if session_id not in records.heads(context.connection, session_id) or session_id == STORE_CHAIN:
             context.require_session(session_id)
-        with retelling.own_database(context.path) as fold:
-            return _Comparison(context, fold, session_id).answer(strict=strict)
+        return retelling.in_own_database(
+            context.path, lambda fold: _Comparison(context, fold, session_id).answer(strict=strict)
+        )
 
 
 class _Comparison:

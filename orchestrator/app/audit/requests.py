@@ -151,16 +151,18 @@ class ShowHeads(
 class ReplaySession(
     Request,
     words="audit replay",
-    line="Replay a session's events and compare the results.",
+    line="Replay recorded events and compare the results.",
     example="orchestrator audit replay S1 --strict",
-    use_case="audit.replayed:replay",
-    answer="records.Replay",
+    use_case="audit.replayed_sessions:replay",
+    answer=("records.Replay", "records.Replays"),
 ):
     """Replay a session's recorded events and compare every decision and row with the record. Exit 1 if anything
-    differs; differences that only a change of rules explains are listed as engine_changed, exit 0.
+    differs; differences that only a change of rules explains are listed as engine_changed, exit 0. With --all, replay
+    every session, on as many cores as there are.
     """
 
     session_id: str = _OF_RECORD
+    every: bool = flag("Replay every session.", "--all")
     strict: bool = flag("Also exit 1 for differences caused by newer rules.")
 
 

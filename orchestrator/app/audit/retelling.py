@@ -5,8 +5,8 @@ What differs does not stop the telling: the chain is put where the record says, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import contextlib
+from collections.abc import Callable, Iterator
 
 from orchestrator import progress
 from orchestrator.app.audit import replaying
@@ -15,10 +15,12 @@ from orchestrator.core import strictjson
 from orchestrator.core.routing import facts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
-from orchestrator.hints import Any
+from orchestrator.hints import Any, TypeVar
 from orchestrator.store import fold, records
 from orchestrator.store.records import Entry, Outsider, Recorded
 from orchestrator.store.step import open_step
+
+_T = TypeVar("_T")
 
 _SURROUNDINGS = ("BUSY", "DISK_FULL", "READ_ONLY", "NO_DATABASE")
 DEADLINE_S = 10.0
@@ -46,10 +48,21 @@ def _no_clock() -> str:
     raise AssertionError("a replay takes its time from the record")
 
 
-@contextmanager
-def own_database(path: str) -> Iterator[Context]:
-    """A context on an empty database that is gone after the block; `path` is the file that it tells of."""
-    connection = fold.connect()
+def in_own_database(path: str, tell: Callable[[Context], _T]) -> _T:
+    """Call `tell` with a context on an empty database that is gone afterwards; `path` is the file that it tells of.
+
+    Where a step turns out to need undoing after it wrote something, all is told anew on a database that can.
+    """
+    with contextlib.suppress(fold.CannotUndo), own_database(path, undoes=False) as context:
+        return tell(context)
+    with own_database(path) as context:
+        return tell(context)
+
+
+@contextlib.contextmanager
+def own_database(path: str, *, undoes: bool = True) -> Iterator[Context]:
+    """A context on an empty database that is gone after the block, as `in_own_database` and `fold.connect` say."""
+    connection = fold.connect(undoes=undoes)
     try:
         yield context_on(connection, path)
     finally:
@@ -101,6 +114,8 @@ def _told(context: Context, event: Recorded) -> str | None:
         return problem.message
     except OrchestratorError as problem:
         return problem.message
+    except fold.CannotUndo:
+        raise
     except Exception as problem:
         # What was altered on record can be anything, and so can what becomes of it.
         return f"it cannot be replayed: {type(problem).__name__}: {problem}"[:300]

@@ -772,11 +772,12 @@ class Methods(Caller):
         self,
         session_id: str | None = None,
         *,
+        every: bool = False,
         strict: bool = False,
-    ) -> records.Replay:
+    ) -> records.Replay | records.Replays:
         """Replay a session's recorded events and compare every decision and row with the record. Exit 1 if
         anything differs; differences that only a change of rules explains are listed as engine_changed,
-        exit 0."""
+        exit 0. With --all, replay every session, on as many cores as there are."""
 
     def audit_export(
         self,

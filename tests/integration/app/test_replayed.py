@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator import testing
 from orchestrator.app import setup
-from orchestrator.app.audit import past, replayed
+from orchestrator.app.audit import past, replayed, retelling
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.session import status
@@ -267,6 +267,30 @@ def test_every_table_is_compared() -> None:
     names = {row[0] for row in context.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     compared = {table.name for chain in ("S1", "@store") for table in comparing._tables(context.connection, chain)}
     assert {name for name in names if not name.startswith("sqlite_")} - compared == {"alembic_version", "audit_events"}
+
+
+def test_a_step_that_writes_nothing_needs_no_undoing() -> None:
+    connection = fold.connect(undoes=False)
+    for _ in range(2):
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    connection.close()
+
+
+def test_what_a_step_wrote_before_it_failed_is_undone_by_telling_all_anew() -> None:
+    told = []
+
+    def tell(then: Context) -> tuple[int, str]:
+        told.append(then.connection)
+        for ending in ("COMMIT", "ROLLBACK"):
+            then.connection.execute("BEGIN IMMEDIATE")
+            then.connection.execute("INSERT INTO texts VALUES (?, 'x')", (ending,))
+            then.connection.execute(ending)
+        count, first = then.connection.execute("SELECT count(*), min(hash) FROM texts").fetchone()
+        return count, first
+
+    assert retelling.in_own_database("a file", tell) == (1, "COMMIT")
+    assert [connection.undoes for connection in told] == [False, True]
 
 
 def test_a_step_that_fails_in_the_own_database_leaves_nothing() -> None:

@@ -12,7 +12,9 @@ def replay(answer: dict[str, Any]) -> list[str]:
     """What a replay found, in sentences."""
     from orchestrator.app.audit import replayed
 
-    return [shapes.visible(line) for line in replayed.sentences(answer)]
+    answers = answer.get("sessions", [answer])
+    lines = [shapes.visible(line) for each in answers for line in replayed.sentences(each)]
+    return lines or ["No sessions to replay."]
 
 
 def export(answer: dict[str, Any]) -> list[str]:

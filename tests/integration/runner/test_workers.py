@@ -1,0 +1,71 @@
+"""Processes that answer questions side by side: in order, without those that are gone, and none is left behind."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator.runner import orphans, workers
+
+_ANSWERS = """
+import os, sys, time
+for line in sys.stdin:
+    if line == "die\\n":
+        sys.stdout.write("half"), sys.stdout.flush(), os._exit(1)
+    print(os.getpid() if line != "wait\\n" else time.sleep(60), line, end="", flush=True)
+"""
+PROGRAM = (sys.executable, "-c", _ANSWERS)
+
+
+def nothing(_: int) -> None:
+    pass
+
+
+def words(found: list[bytes | None]) -> list[str | None]:
+    return [each and each.decode().split()[1] for each in found]
+
+
+def test_answers_come_in_the_order_of_the_questions_and_are_counted() -> None:
+    questions, counted = [f"q{number}" for number in range(20)], []
+    found = workers.answers(PROGRAM, [each.encode() for each in questions], 2, counted.append)
+    assert words(found) == questions
+    assert sorted(counted)[-1] == 20
+    assert len({each.split()[0] for each in found if each}) <= 2
+
+
+def test_what_a_dying_process_was_asked_stays_unanswered() -> None:
+    assert words(workers.answers(PROGRAM, [b"die", b"a", b"b"], 2, nothing)) in ([None, "a", "b"], [None, None, None])
+    assert words(workers.answers(PROGRAM, [b"a", b"die", b"b"], 1, nothing)) == ["a", None, None]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("/nowhere/at/all",), id="no program"),
+        pytest.param((sys.executable, "-c", "raise SystemExit(1)"), id="one that fails"),
+    ],
+)
+def test_what_cannot_be_started_answers_nothing(command: tuple[str, ...]) -> None:
+    assert workers.answers(command, [b"a", b"b"], 2, nothing) == [None, None]
+
+
+def test_an_interrupt_leaves_no_process_and_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, started = threading.active_count(), []
+    start = orphans.start
+
+    def noted(begin: Callable[[], subprocess.Popen[bytes]], token: str) -> tuple[subprocess.Popen[bytes], Any]:
+        started.append(start(begin, token))
+        return started[-1]
+
+    monkeypatch.setattr(orphans, "start", noted)
+    with pytest.raises(KeyboardInterrupt):
+        workers.answers(PROGRAM, [b"a", b"wait", b"wait"], 2, lambda _: _thread.interrupt_main())
+    assert [process.returncode for process, _ in started] == [-signal.SIGKILL] * 2
+    assert threading.active_count() == before
