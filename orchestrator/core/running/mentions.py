@@ -617,11 +617,9 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     phrase = _phrase(said, before, after)
     if phrase is not None:
         return phrase
-    excepted = _EXCEPT.search(before)
-    if excepted:
-        if _NOTHING_ELSE.search(before, 0, excepted.start() + 1):
-            return said._replace(direct=True, optional=True, read=True)
-        return said if heard.denied else said._replace(kind=DENIED)
+    excepted = _excepted(said, before, heard)
+    if excepted is not None:
+        return excepted
     if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
         return said._replace(kind=SOURCE)
     if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
@@ -643,6 +641,16 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         into=_INTO.search(before) is not None,
         added=_TO.match(after + "\ue000") is not None or "\ue000" in between,
     )
+
+
+def _excepted(said: _Said, before: str, heard: _Hearing) -> _Said | None:
+    """What an exception before a place says of it; None where there is none."""
+    found = _EXCEPT.search(before)
+    if found is None:
+        return None
+    if _NOTHING_ELSE.search(before, 0, found.start() + 1):
+        return said._replace(direct=True, optional=True, read=True)
+    return said if heard.denied else said._replace(kind=DENIED)
 
 
 def _phrase(said: _Said, before: str, after: str) -> _Said | None:
