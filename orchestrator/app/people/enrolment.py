@@ -106,7 +106,8 @@ def keep(work: Work, request: KeepProof) -> Answer:
     kind = str(request.kind)
     verifier = request.passphrase if kind == PASSPHRASE else request.ssh_key
     old = [each for each in credentials.strong(work.context) if (each.agent, each.kind) == (person.id, kind)]
-    if kind == SSH_KEY and any(each.verifier == verifier for each in old):
+    # No two passphrases are kept alike, since each has a salt of its own.
+    if any(each.verifier == verifier for each in old):
         raise Refused("ALREADY_EXISTS", f"This key of {person.id} is enrolled already.", suggest("human list"))
     replaced = old[0].id if old and kind == PASSPHRASE else None
     id_ = _insert(work, person.id, kind, verifier=verifier, source=request.source, ends=replaced)

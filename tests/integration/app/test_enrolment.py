@@ -157,6 +157,17 @@ class TestAPassphrase:
         assert act(table, secrets=[OTHER])["proof"] == "strong"
         assert_told_again(table.context)
 
+    def test_again_needs_no_token_that_counted_before_it(self) -> None:
+        table = planned()
+        token = enrolled(table)
+        with table.person(Credential(TOKEN, token)):
+            table.context.surroundings = Played(secrets=[SECRET, SECRET])
+            table.do("human enrol", passphrase=True)
+        with persons.seated(table.context, secrets=[SECRET]) as played:
+            played.secrets += [OTHER, OTHER]
+            table.do("human enrol", passphrase=True)
+        assert act(table, secrets=[OTHER])["proof"] == "strong"
+
     def test_is_not_asked_for_where_nobody_can_type_it(self) -> None:
         table = planned()
         token = enrolled(table)
@@ -228,6 +239,17 @@ class TestAnSshKey:
         with persons.seated(table.context), pytest.raises(UsageError, match="found no matching private key"):
             table.do("human enrol", by="user", ssh_key=str(key))
 
+    def test_that_signed_something_else_is_not_enrolled(
+        self, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        table = planned()
+        key = persons.key(tmp_path)
+        with persons.seated(table.context) as played:
+            sign = played.sign
+            monkeypatch.setattr(played, "sign", lambda key, source, _, space: sign(key, source, "another text", space))
+            with pytest.raises(UsageError, match="found no matching private key"):
+                table.do("human enrol", by="user", ssh_key=str(key))
+
     @pytest.mark.parametrize(
         ("text", "words"),
         [
@@ -289,6 +311,12 @@ class TestWhatTheFirstEnrolmentNeeds:
         assert table.rows("SELECT actor FROM audit_events WHERE kind = 'human enrol'") == [("user",), ("user",)]
         with persons.seated(table.context, secrets=[OTHER]):
             table.do("session pause", id="S1", by="alice", reason="r")
+
+    def test_who_left_is_not_enrolled(self) -> None:
+        table = with_alice()
+        act(table, "agent deactivate", {"id": "alice", "by": "user", "reason": "left"})
+        with persons.seated(table.context, secrets=[SECRET, SECRET]):
+            assert table.refusal("human enrol", agent="alice", by="user", passphrase=True).code == "UNKNOWN_AGENT"
 
     def test_stands_in_every_verdict_with_time_and_channel(self, tmp_path: pathlib.Path) -> None:
         table = planned()
@@ -392,6 +420,16 @@ class TestAReset:
         table.context.clock.seconds += credentials.RESET_S
         assert "wrong" in refused(table, secrets=[OTHER])
 
+    def test_of_one_person_is_stopped_by_another(self) -> None:
+        table = with_alice()
+        with_passphrase(table)
+        with persons.seated(table.context, secrets=[SECRET]) as played:
+            played.secrets += [OTHER, OTHER]
+            table.do("human enrol", agent="alice", passphrase=True)
+        id_ = act_alone(table, agent="user")["reset"]["id"]
+        act(table, "human remove", {"id": id_, "by": "alice"}, secrets=[OTHER])
+        assert credentials.pending(table.context) == []
+
     def test_is_asked_for_once_and_of_what_is_enrolled(self) -> None:
         table = planned()
         with persons.seated(table.context):
@@ -430,12 +468,12 @@ class TestAReset:
             assert mine.audit_verify()["ok"] is True
 
 
-def act_alone(table: Table) -> dict[str, Any]:
+def act_alone(table: Table, **given: Any) -> dict[str, Any]:
     """Ask for a reset, with the code of a terminal."""
     table.context.surroundings = Played()
-    verification.of_call(table.context, "human reset", {}, None, sits=True)
+    verification.of_call(table.context, "human reset", given, None, sits=True)
     try:
-        return table.do("human reset")
+        return table.do("human reset", **given)
     finally:
         table.context.credential = None
 
