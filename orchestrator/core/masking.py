@@ -168,7 +168,7 @@ def _mask_members(document: Any, secrets: Sequence[str]) -> Any:
 
 
 _HARMLESS: set[str] = set()
-"""Short texts that look like the name of a secret and hold none, such as a status with `pass` in it; they come often."""
+"""Short texts that look like a secret's name and hold none, such as a status with `pass` in it: they come often."""
 _LONGEST_HARMLESS, _MOST_HARMLESS = 32, 256
 
 

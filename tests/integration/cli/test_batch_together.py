@@ -158,7 +158,8 @@ def test_nobody_is_kept_waiting_for_lines_that_are_still_to_come(
     with subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=tmp_path
     ) as process:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.write(lines[:half])
         process.stdin.flush()
         assert [json.loads(process.stdout.readline())["success"] for _ in range(2)] == [True, True]
