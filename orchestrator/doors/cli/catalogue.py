@@ -29,7 +29,6 @@ OWN: dict[str, str] = {
     "certificate make": "certificate",
     "certificate check": "certificate",
     "gate": "gate",
-    "gate": "gate",
     "db upgrade": "db",
     "db downgrade": "db",
     "db current": "db",
