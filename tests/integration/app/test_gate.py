@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.audit import gating
-from orchestrator.core import strictjson
+from orchestrator.app.audit import certifying, gating
+from orchestrator.core import certificates, strictjson
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
 from tests import persons
 from tests.integration.app.table import SESSION
 from tests.integration.app.test_certificates import SIGNS
+from tests.integration.app.test_drive import REST, Team
+from tests.integration.app.test_drive_trees import MERGES, build, team, through
 from tests.integration.app.test_validate import Court
 from tests.integration.cli.test_certificates import commit, git
 
+__all__ = ["team"]
 Answer = dict[str, Any]
 
 
@@ -169,3 +172,17 @@ def test_a_range_that_cannot_be_seen_is_refused(project: Project, tmp_path: path
         with pytest.raises(OrchestratorError) as caught:
             gating.gate(str(folder), base, "HEAD")
         assert caught.value.code == code
+
+
+def test_the_work_of_a_driven_team_passes(team: Team) -> None:
+    """Each group has a commit of its own that the driver merges, the later one with a conflict that is resolved."""
+    git(team.folder, "branch", "base")
+    team.desk.planned("S1", "A", "B")
+    merges = [each for group in "AB" for each in through(group, MERGES | {"group": group})]
+    assert team.drive(build("A", "of A\n"), build("B", "of B\n"), REST[3], *merges, land=True)["landed"] is True
+    answer = gating.gate(str(team.folder), "base", "main", context=team.desk.context, is_named=False)
+    assert [each for each in answer["commits"] if not each["covered"]] == []
+    assert {each["by"] for each in answer["commits"]} == {"session S1", "merges and adds nothing"}
+    body = certifying.body(team.desk.context, "S1")
+    assert [each["proof"] for each in body["merges"]] == ["merged", "merged"]
+    assert certificates.problems(certificates.read(certificates.document(body).encode(), "it")) == []
