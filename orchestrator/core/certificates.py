@@ -23,6 +23,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core import names, strictjson
@@ -44,6 +45,8 @@ MEMBERS = {
 }  # fmt: skip
 """The members of BODY."""
 _PARTS = {"certificate", "marks", "sha256", "signature"}
+COMMIT = "[0-9a-f]{4,64}"
+"""A commit id in the form that git has, whole or shortened."""
 _SETTLED = ("completed", "deferred_external", "cancelled")
 _EFFECTS = {"approved": "approve", "merged": "merge"}
 """The parts of a path that a report of one effect alone can meet."""
@@ -289,6 +292,19 @@ def events(body: Mapping[str, Any]) -> dict[int, Event]:
     return {each.seq: each for each in map(event, body["events"])}
 
 
+def _form(body: dict[str, Any]) -> Iterator[Problem]:
+    """What is told of a certificate has the types that it should, and its commits are no options of git."""
+    session, verdict, groups, merges = (body[name] for name in ("session", "verdict", "groups", "merges"))
+    texts = [body["made_at"], body["head"], session["id"], session["goal"], verdict["verdict"], verdict["report_id"]]
+    texts += [group[name] for group in groups for name in ("id", "status", "kind")]
+    if not all(isinstance(text, str) for text in texts) or not isinstance(groups, list):
+        raise ValueError("a text is something else")
+    for place, merge in enumerate(merges):
+        commit = merge["commit"]
+        if commit is not None and (not isinstance(commit, str) or not re.fullmatch(COMMIT, commit)):
+            yield Problem(f"merges[{place}]", "what it names is no commit id")
+
+
 def _proof(body: dict[str, Any]) -> Iterator[Problem]:
     """The listed steps are those of the tree."""
     size, root = body["size"], base64.b64decode(body["root"], validate=True)
@@ -390,4 +406,4 @@ def _persons(body: dict[str, Any]) -> Iterator[Problem]:
             yield Problem(f"persons[{place}]", f"step {act['seq']} is no listed act of {act['actor']}")
 
 
-_CHECKS = (_proof, _verdict, _groups, _merges, _persons)
+_CHECKS = (_form, _proof, _verdict, _groups, _merges, _persons)

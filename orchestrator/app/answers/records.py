@@ -140,3 +140,34 @@ class CheckedCertificate(Answer):
     commits: list[str]
     signature: CertificateSignature | None
     problems: list[CertificateProblem]
+
+
+class GatedCommit(TypedDict):
+    """A commit of a range: by what it is covered, or why it is not, and then the files that it changes."""
+
+    id: str
+    subject: str
+    covered: bool
+    by: str
+    files: list[str]
+
+
+class GatedCertificate(TypedDict):
+    """A certificate that was given, and why it does not count."""
+
+    file: str
+    session_id: str | None
+    counts: bool
+    problems: list[str]
+
+
+class Gate(Answer):
+    """`gate`."""
+
+    ok: bool
+    base: str
+    head: str
+    commits: list[GatedCommit]
+    uncovered: int
+    certificates: list[GatedCertificate]
+    sessions: list[str]

@@ -61,17 +61,16 @@ def make(context: Context, *, session_id: str, sign: str | None = None, output: 
     """
     if sign is not None and not os.path.isfile(sign):
         raise _unsigned(sign, "there is no such file")
-    with moment.of(context.connection, context.deadline_s):
-        body = _Body(context, session_id).made()
-    text = certificates.document(body, None if sign is None else functools.partial(_signature, context, sign))
+    made = body(context, session_id)
+    text = certificates.document(made, None if sign is None else functools.partial(_signature, context, sign))
     answer: Answer = {
         "success": True,
         "session_id": session_id,
-        "verdict": body["verdict"]["verdict"],
-        "head": body["head"],
-        "events": body["size"],
-        "proven": len(body["events"]),
-        "groups": len(body["groups"]),
+        "verdict": made["verdict"]["verdict"],
+        "head": made["head"],
+        "events": made["size"],
+        "proven": len(made["events"]),
+        "groups": len(made["groups"]),
         "signed": sign is not None,
         "bytes": len(text.encode()),
         "output": None,
@@ -80,6 +79,16 @@ def make(context: Context, *, session_id: str, sign: str | None = None, output: 
         return {**answer, "document": strictjson.stored(text)}
     path, _, _ = exporting.to_file(os.path.realpath(output), text.encode(), iter(()))
     return {**answer, "output": path}
+
+
+def body(context: Context, session_id: str) -> dict[str, Any]:
+    """What the certificate of a session says.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, NO_VERDICT. EnvironmentProblem: CORRUPT.
+    """
+    with moment.of(context.connection, context.deadline_s):
+        return _Body(context, session_id).made()
 
 
 def _signature(context: Context, key: str, text: str) -> str:
@@ -106,11 +115,7 @@ class _Body:
         self._every: list[Event] = []
 
     def made(self) -> dict[str, Any]:
-        """The body of the certificate.
-
-        Raises:
-            Refused: UNKNOWN_SESSION, NO_VERDICT. EnvironmentProblem: CORRUPT.
-        """
+        """The whole of it."""
         verdict = self._verdict()
         seen = snapshot.read(self._context.connection, self._id, self._context.deadline_s)
         assert seen is not None  # noqa: S101 - it has a verdict

@@ -28,6 +28,7 @@ OWN: dict[str, str] = {
     "audit import": "records",
     "certificate make": "certificate",
     "certificate check": "certificate",
+    "gate": "gate",
     "db upgrade": "db",
     "db downgrade": "db",
     "db current": "db",
@@ -70,7 +71,7 @@ FIRST_WORDS = (
     "init", "install", "demo", "drive", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer",
     "human",
     "session", "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit",
-    "certificate", "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
+    "certificate", "gate", "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
 )  # fmt: skip
 """The first words of all commands, in the order in which they are listed."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import pathlib
 import re
@@ -159,6 +160,30 @@ def _part(body: Body, group: int, name: str) -> Body:
     return next(part for part in body["groups"][group]["path"] if part["part"] == name)
 
 
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, each in items for place in _places(each, (*path, key)))]
+
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 2**70), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=3))
+VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(st.text(max_size=3), SCALARS, max_size=2))
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_whatever_stands_in_a_certificate_is_told_as_a_problem(made: str, data: st.DataObject) -> None:
+    body = json.loads(made)["certificate"]
+    *above, key = data.draw(st.sampled_from([place for place in _places(body) if place and place[0] != "version"]))
+    holder = functools.reduce(lambda value, name: value[name], above, body)
+    holder[key] = data.draw(VALUES)
+    try:
+        answer = certified.check(certificates.document(body).encode("utf-8", "surrogatepass"), "it")
+    except OrchestratorError:
+        return
+    assert answer["ok"] or answer["problems"]
+
+
 FORGED: list[tuple[str, Callable[[Body], object]]] = [
     ("events", lambda body: _approval(body).__setitem__(4, "somebody@S1:A")),
     ("events", lambda body: body.update(root=certificates.encoded(bytes(32)))),
@@ -185,6 +210,7 @@ FORGED: list[tuple[str, Callable[[Body], object]]] = [
     ("groups[0]", lambda body: _part(body, 0, "approved").update(report_id="S2:R9")),
     ("groups[1]", lambda body: body["groups"][1].update(path=body["groups"][0]["path"])),
     ("merges[0]", lambda body: body["merges"][0].update(group="C")),
+    ("merges[0]", lambda body: body["merges"][0].update(commit="--output=x")),
     ("persons[0]", lambda body: body["persons"][0].update(channel="link")),
     ("persons[0]", lambda body: body["persons"][0].update(seq=10**6)),
 ]

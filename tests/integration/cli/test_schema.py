@@ -164,6 +164,7 @@ STORY = (
     "certificate make S2 --output s2.json",
     "certificate make S1",
     "certificate check s2.json",
+    "gate --base HEAD --repo .",
     "session end S2 --by project_manager --reason x",
     "workflow load WORKFLOW",
     "workflow check WORKFLOW",
