@@ -74,6 +74,10 @@ class Letters:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""
         return self.classes.find(_RUN) >= 0 or self._is_split()
 
+    def has_run(self, length: int) -> bool:
+        """Whether so many characters of a key follow each other."""
+        return self.classes.find(b"a" * length) >= 0
+
     def _is_split(self) -> bool:
         """Whether the mark of a key is in the text that holds no long run."""
         text = self.text

@@ -17,7 +17,17 @@ from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
-from orchestrator.core.masking_prefilter import NOTHING, SHORTEST_VALUE, holds_registered, is_marked, look, marks
+from orchestrator.core.masking_prefilter import (
+    NOTHING,
+    SHORTEST_VALUE,
+    holds_named,
+    holds_registered,
+    is_marked,
+    look,
+    marks,
+    names_issuer,
+    rarest,
+)
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
@@ -175,6 +185,24 @@ class Machine:
         out, self._out = self._out, []
         return "".join(out)
 
+    @property
+    def is_inside(self) -> bool:
+        """Whether a secret goes on at the end of what was fed."""
+        return bool(self._stack)
+
+    @property
+    def context(self) -> str:
+        """The last of what was fed, given out or not."""
+        return self._text
+
+    def pass_by(self, text: str) -> str:
+        """Take lines in which no secret is or begins, the last of some; give out what was held back before them."""
+        held = self._text[self._at :]
+        self._text += text
+        self._at = len(self._text)
+        self._trim(max(0, self._at - patterns.HEAD_LENGTH))
+        return held
+
     def _advance(self, view: View) -> None:
         sources = _sources(view, self._hints, self._look)
         tails = self._tails(view)
@@ -303,22 +331,45 @@ class Machine:
 
 def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
     """The hints that are in a text from a place on."""
-    unread = view.text[at:]
-    marked = Letters(unread).has_long_run()
-    if not view.final or view.cut:
+    unread, whole = view.text[at:], view.final and not view.cut
+    marked = Letters(unread).has_long_run() and is_marked(unread)
+    if not whole and not marked:
         # The mark may stand at the end of the piece, with its key still to come.
-        marked = marked or next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
-    elif marked:
-        marked = is_marked(unread)
-    text, lower, sources = view.text, view.lower, []
-    plain = text.isascii()
-    for hint in hints[marked]:
-        if plain and hint.head == "label":
-            break  # labels are the last, and in another script
-        known = max(0, at - _CONTEXT) if hint.head == "beside" else at
-        if (lower if hint.lower else text).find(hint.literal, known) >= 0:
-            sources.append(_Source(hint, view, at))
-    return [source for source in sources if source.match]
+        marked = next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
+    found: dict[str, bool] = {}
+    return [
+        source
+        for hint in _hinted(view, hints[marked], at, whole)
+        if _is_there(hint, view, at, found) and (source := _Source(hint, view, at)).match
+    ]
+
+
+def _hinted(view: View, hints: Hints, at: int, whole: bool) -> Hints:
+    """What is looked for in a text from a place on: keys alone where no name of a secret is there."""
+    if len(hints) <= len(patterns.KEY_HINTS):
+        return hints
+    unread, lower = view.text[at:], view.lower[at:]
+    if not unread.isascii() or holds_named(unread, lower, whole):
+        return hints
+    beside = view.text[max(0, at - _CONTEXT) :]
+    if names_issuer(Letters(beside), beside.lower()):
+        return hints
+    return tuple(hint for hint in hints if hint.row in (kinds.OPENAI, kinds.PRIVATE, kinds.API, kinds.KEEP))
+
+
+def _is_there(hint: patterns.Hint, view: View, at: int, found: dict[str, bool]) -> bool:
+    """Whether the literal of a hint is in a text from a place on; the same one is looked for once."""
+    if hint.needs and not any(_is_in(need, view.lower, at, found) for need in hint.needs):
+        return False
+    start = max(0, at - _CONTEXT) if hint.head == "beside" else at
+    return _is_in(hint.literal, view.lower if hint.lower else view.text, start, found)
+
+
+def _is_in(literal: str, text: str, at: int, found: dict[str, bool]) -> bool:
+    known = found.get(literal)
+    if known is None:
+        known = found[literal] = text.find(rarest(literal), at) >= 0 and text.find(literal, at) >= 0
+    return known
 
 
 def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:

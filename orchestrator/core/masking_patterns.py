@@ -25,7 +25,7 @@ class Hint(NamedTuple):
     ``lower``: the literal is looked for in the text in lower case. ``first``: the secret begins with the literal
     itself, so that a beginning of it at the end of a piece is held back. ``row``: the first row that it may be of.
     ``long``: it is looked for only where many characters of a key follow each other. ``marked``: the pattern finds
-    where the mark of an issuer ends.
+    where the mark of an issuer ends. ``needs``: in lower case the text has to hold one of these as well.
     """
 
     literal: str
@@ -36,6 +36,7 @@ class Hint(NamedTuple):
     first: bool = False
     long: bool = False
     marked: bool = False
+    needs: tuple[str, ...] = ()
 
 
 _NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value))?"
@@ -109,6 +110,9 @@ _BESIDE = r"(?<![a-z0-9])[a-z0-9](?=[a-z0-9_.-]{16}|[a-z0-9_.-]{0,15}\Z)"
 """Where a key without a mark may begin; it is no shorter."""
 _SHARE = r"(?:[a-z]:|\*|\\\\\S{1,120}+|\"\\\\[^\"\r\n]{1,120}\"|/[a-z]\S{0,80}+)"
 
+_PASS = ("pass",)
+_WORDS = ("pass", "secret", "token", "key")
+
 HINTS = (
     *KEY_HINTS,
     Hint("eyJ", r"eyJ", "jwt", kinds.JWT, first=True),
@@ -120,13 +124,21 @@ HINTS = (
     Hint("sig=", r"sig=(?<=[?&;]sig=)", "signature", kinds.GENERIC, lower=True),
     Hint("signature=", r"signature=(?<=[?&;-]signature=)", "signature", kinds.GENERIC, lower=True),
     Hint("_auth", r"_auth(?<![a-z0-9_-]_auth)[ \t]{0,4}=[ \t]{0,4}(?=\S|\Z)", "option", kinds.GENERIC, lower=True),
-    Hint("machine", r"machine\s{1,16}\S{1,100}\s{1,16}password\s{1,16}(?=\S|\Z)", "netrc", kinds.GENERIC, lower=True),
+    Hint(
+        "machine",
+        r"machine\s{1,16}\S{1,100}\s{1,16}password\s{1,16}(?=\S|\Z)",
+        "netrc",
+        kinds.GENERIC,
+        lower=True,
+        needs=_PASS,
+    ),
     Hint(
         "login",
         r"login\s{1,16}\S{1,100}\s{1,16}(?:account\s{1,16}\S{1,40}\s{1,16})?password\s{1,16}(?=\S|\Z)",
         "netrc",
         kinds.GENERIC,
         lower=True,
+        needs=_PASS,
     ),
     Hint(
         "--",
@@ -134,6 +146,7 @@ HINTS = (
         "option",
         kinds.GENERIC,
         lower=True,
+        needs=(*_WORDS, "pw"),
     ),
     Hint(
         " -",
@@ -142,14 +155,23 @@ HINTS = (
         "option",
         kinds.GENERIC,
         lower=True,
+        needs=("pass", "pw"),
     ),
-    Hint("<key>", rf"<key>{_NAME_PART}</key>\s{{0,40}}<string>{_CONTENT}", "listed", kinds.GENERIC, lower=True),
+    Hint(
+        "<key>",
+        rf"<key>{_NAME_PART}</key>\s{{0,40}}<string>{_CONTENT}",
+        "listed",
+        kinds.GENERIC,
+        lower=True,
+        needs=_WORDS,
+    ),
     Hint(
         "variable",
         rf'variable\s{{1,4}}"{_NAME_PART}"\s{{0,4}}\{{[^{{}}]{{0,160}}?default\s{{0,12}}=\s{{0,4}}(?="|\Z)',
         "option",
         kinds.GENERIC,
         lower=True,
+        needs=_WORDS,
     ),
     Hint("-> ", r'-> "(?<=" -> ")', "changed", kinds.GENERIC),
     Hint(
@@ -158,6 +180,7 @@ HINTS = (
         "told",
         kinds.GENERIC,
         lower=True,
+        needs=_PASS,
     ),
     Hint(
         "config",
@@ -165,11 +188,12 @@ HINTS = (
         "option",
         kinds.GENERIC,
         lower=True,
+        needs=_WORDS,
     ),
-    Hint("--", r"--(?:proxy-)?user(?:=|[ \t]{1,8})(?=[^\s=-]|\Z)", "user", kinds.GENERIC, lower=True),
+    Hint("--", r"--(?:proxy-)?user(?:=|[ \t]{1,8})(?=[^\s=-]|\Z)", "user", kinds.GENERIC, lower=True, needs=("user",)),
     Hint(" -", rf" -(?:{_LETTER}|[A-Za-z]{{1,4}}{_LETTER}[ \t])", "letter", kinds.COOKIE),
-    Hint("--cookie", rf"--cookie(?:=|{_GAP})(?=[^\s=-]|\Z)", "jar", kinds.COOKIE, lower=True),
-    *(Hint(name, name + _BATCH, "argument", kinds.GENERIC) for name in ("htpasswd", "mosquitto_passwd")),
+    Hint("--cookie", rf"--cookie(?:=|{_GAP})(?=[^\s=-]|\Z)", "jar", kinds.COOKIE, lower=True, needs=("cookie",)),
+    *(Hint(name, name + _BATCH, "argument", kinds.GENERIC, needs=_PASS) for name in ("htpasswd", "mosquitto_passwd")),
     Hint(
         "net use",
         rf"net use(?:r{_ARGUMENT}|(?:{_GAP}{_SHARE}){{1,8}}){_LAST_ARGUMENT}",
@@ -184,10 +208,11 @@ HINTS = (
         "argument",
         kinds.GENERIC,
         lower=True,
+        needs=_PASS,
     ),
-    Hint("wpa_passphrase", rf"wpa_passphrase{_ARGUMENT}{_LAST_ARGUMENT}", "argument", kinds.GENERIC),
-    Hint("nmcli", rf"nmcli[^\r\n|;&]{{0,160}}?{_GAP}password{_LAST_ARGUMENT}", "argument", kinds.GENERIC),
-    Hint("authtoken", rf"authtoken{_LAST_ARGUMENT}", "option", kinds.GENERIC, lower=True),
+    Hint("wpa_passphrase", rf"wpa_passphrase{_ARGUMENT}{_LAST_ARGUMENT}", "argument", kinds.GENERIC, needs=_PASS),
+    Hint("nmcli", rf"nmcli[^\r\n|;&]{{0,160}}?{_GAP}password{_LAST_ARGUMENT}", "argument", kinds.GENERIC, needs=_PASS),
+    Hint("authtoken", rf"authtoken{_LAST_ARGUMENT}", "option", kinds.GENERIC, lower=True, needs=("token",)),
     Hint("<<", r"<<<[ \t]{0,4}(?=\S|\Z)", "fed", kinds.GENERIC),
     Hint("<<", r"<<(?<!<<<)-?[ \t]{0,4}[\"'\\]?\w{1,40}[\"']?[^\r\n]{0,200}\r?\n(?=.|\Z)", "fed", kinds.GENERIC),
     Hint("echo ", r"echo[ ](?:-[neE]{1,3}[ ])?(?=\S|\Z)", "piped", kinds.GENERIC),

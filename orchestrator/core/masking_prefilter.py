@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled
+from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, all_seen, compiled
 
 NOTHING, HIDDEN, WHOLE, BROKEN, COLOURED = range(5)
 """What a text may hold: nothing; something hidden, but no secret; a secret; a secret that something hidden breaks, or
@@ -66,9 +66,10 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
 def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: bool = False) -> bool:
     """Whether a secret may be in a text; where ``anew`` is true a key may begin in the middle of a word."""
     text, anew = letters.text, anew or letters.dropped
+    lower = "" if keys_only else letters.lower()
     if secrets and holds_registered(text, secrets):
         return True
-    if not keys_only and (letters.labelled or _holds_named(text, letters.lower())):
+    if not keys_only and (letters.labelled or holds_named(text, lower)):
         return True
     if _holds_begin(text):
         return True
@@ -76,9 +77,7 @@ def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: b
         return True
     if not letters.has_long_run():
         return False
-    if not keys_only and any(map(letters.lower().__contains__, tables.ISSUERS)):
-        return True
-    return is_marked(text)
+    return (not keys_only and names_issuer(letters, lower)) or is_marked(text)
 
 
 def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], keys_only: bool) -> bool:
@@ -90,7 +89,7 @@ def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], k
         return True
     if long or ("_" in text and any(_without_digits(mark) in text for mark in tables.SPLIT)) or _holds_begin(text):
         return True
-    if not keys_only and (_holds_named(text, text.lower()) or ("://" in text and len(whole) > _ENDLESS_URL)):
+    if not keys_only and (holds_named(text, text.lower()) or ("://" in text and len(whole) > _ENDLESS_URL)):
         return True
     # A word that no colour breaks ends in them all.
     return "sk-" in text and (_begins(text) or text.count("sk-") != whole.count("task-"))
@@ -113,14 +112,42 @@ def _beginnings(secrets: tuple[str, ...]) -> tuple[str, ...]:
     return tuple({begin.encode("latin-1", "ignore").decode("latin-1") for begin in begins})
 
 
-def _holds_named(data: str, lower: str) -> bool:
-    """Whether a secret may be in a text that is masked where it is shown: names are what most texts have."""
-    for name in NAMES:
-        if name in lower:
+@functools.cache
+def rarest(literal: str) -> str:
+    """The character of a literal that most texts do not hold, so that one look for it is enough."""
+    return next((sign for sign in _RARE if sign in literal), literal[-1])
+
+
+def holds(text: str, literal: str) -> bool:
+    """Whether a literal is in a text: looked for as a whole only where its rarest character is there."""
+    return rarest(literal) in text and literal in text
+
+
+@functools.cache
+def _named() -> tuple[tuple[str, str], ...]:
+    return tuple((rarest(name), name) for name in NAMES)
+
+
+def names_issuer(letters: Letters, lower: str) -> bool:
+    """Whether a text names an issuer whose keys have no mark, and may hold such a key."""
+    least = tables.SHORTEST_BESIDE if "airtable" not in lower else LONG_RUN
+    return letters.has_run(least) and any(holds(lower, issuer) for issuer in tables.ISSUERS)
+
+
+def holds_named(data: str, lower: str, final: bool = True) -> bool:
+    """Whether a secret may be in a text that is masked where it is shown: names are what most texts have.
+
+    Args:
+        final: whether the text does not go on; else also whether one may begin that is known by what follows.
+    """
+    for rare, name in _named():
+        if rare in lower and name in lower:
             return True
     if ("J" in data and "eyJ" in data) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES))):
         return True
-    if "://" in data and ("@" in data or len(data) > _ENDLESS_URL):
+    if "://" in data and (not final or "@" in data or len(data) > _ENDLESS_URL):
+        return True
+    if not final and ("<<" in data or "echo " in data or "printf " in data):
         return True
     if "=" in data and ("signature=" in lower or ("_" in data and "_auth" in lower)):
         return True
@@ -149,8 +176,8 @@ def _begins(data: str) -> bool:
 
 
 _PARTS = ("hook", "TT3", "EZ")
-_RARE = "ZJQKXVWGYBPHAU:/kq"
-"""Of the characters of marks those that are rarest in texts, so that most texts are done with at once."""
+_RARE = "ZJQKXVWGYBPHAU:/kqzjxvwy=<["
+"""Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
 
 
 @functools.cache

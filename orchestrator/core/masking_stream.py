@@ -16,9 +16,12 @@ from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_machine import Machine, goes_on, may_begin
-from orchestrator.core.masking_prefilter import SHORTEST_VALUE
+from orchestrator.core.masking_prefilter import HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.core.tuples import NamedTuple
 
+_TAIL = 640
+"""So far before the end of a piece a secret may begin that is known only by what follows; and so much of what stands
+before a place decides what it is."""
 _HELD = 65_536
 """Unseen characters in a row, or within what may be a secret, of which no more are kept back."""
 
@@ -66,12 +69,31 @@ class Stream:
     def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
         # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
         self._passes = [_Pass(secrets, keys_only) for _ in range(1 if keys_only else 2)]
+        self._secrets, self._keys_only = tuple(secrets), keys_only
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
+        context, end = self._plain(text)
+        passed = "".join([each.pass_by(text[context:end]) for each in reversed(self._passes)]) if end else ""
+        rest = text[end:]
         for each in self._passes:
-            text = each.feed(text)
-        return text
+            rest = each.feed(rest)
+        return passed + text[:end] + rest
+
+    def _plain(self, text: str) -> tuple[int, int]:
+        """Up to which line a piece holds no secret, and none begins; and which lines before it still count.
+
+        One look decides that for most pieces, so that no more than the last lines are masked character by character.
+        """
+        end = text.rfind("\n", 0, max(0, len(text) - _TAIL)) + 1
+        context = text.find("\n", max(0, end - _TAIL), end) + 1
+        if not context or context == end or not all(each.waits_for_nothing for each in self._passes):
+            return 0, 0
+        if hidden.says(text) or (not self._keys_only and "://" in text):
+            return 0, 0
+        known = "".join([each.context for each in reversed(self._passes)])
+        found = look(known + text, self._secrets, keys_only=self._keys_only)
+        return (context, end) if found in (NOTHING, HIDDEN) else (0, 0)
 
     def close(self, cut: bool = False) -> str:
         """Give out the rest.
@@ -114,6 +136,23 @@ class _Pass:
     def joins(self) -> bool:
         """As of the machine."""
         return self._machine.joins
+
+    @property
+    def waits_for_nothing(self) -> bool:
+        """Whether it is inside of no secret, and holds nothing back that is hidden."""
+        return not self._begun and not self._hidden and not self._machine.is_inside
+
+    @property
+    def context(self) -> str:
+        """The last of what came before, which may still count."""
+        return self._machine.context
+
+    def pass_by(self, text: str) -> str:
+        """Take lines that hold no secret, the last of some; give out what was held back before them."""
+        plain = "".join(hidden.split(text)[::2])
+        self._taken += len(plain)
+        self._given, self._held = self._taken, 0
+        return self._machine.pass_by(plain)
 
     def feed(self, text: str) -> str:
         text = self._begun + text

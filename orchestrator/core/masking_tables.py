@@ -224,6 +224,8 @@ BESIDE = (
 which is not enough, since hashes and ids look alike; and an example."""
 ISSUERS = {issuer: row[2] for row in BESIDE for issuer in row[1].split()}
 """The form of each issuer's keys."""
+SHORTEST_BESIDE = 24
+"""So many letters and digits in a row are in each of them, but for the keys of Airtable."""
 
 PASSWORDS = ("kennwort", "contrase", "senha", "wachtwoord", "senord", "salasana", "adgangskode", "jelsz", "heslo")
 """What a password is called in other languages, each as far as all its spellings are alike in letters of ASCII."""

@@ -57,6 +57,9 @@ def of_run(status: str | None, files: int, *, evidence_valid: bool = True) -> Wo
     return Work(status or states.INCOMPLETE, 1, 0, evidence_valid=evidence_valid, begun=int(files > 0))
 
 
+_ONE = "The task is finished."
+
+
 def faults(work: Work) -> list[str]:
     """Everything that stands against continuing, as sentences."""
     checks = (
@@ -64,7 +67,7 @@ def faults(work: Work) -> list[str]:
         (work.status in (states.ERROR, states.INVALID), f"The work ended in {work.status}."),
         (work.running, "The work is still in progress."),
         (work.total <= 0, "There is no work."),
-        (0 < work.total <= work.finished, f"All {work.total} tasks are finished."),
+        (0 < work.total <= work.finished, f"All {work.total} tasks are finished." if work.total > 1 else _ONE),
         (work.total > 0 >= work.finished + work.begun, "Nothing was reached so far."),
         (not work.evidence_valid, "The evidence is not valid."),
     )

@@ -166,3 +166,21 @@ def test_p24_even_the_shortest_beginning_of_a_key_is_masked_where_a_kill_cut_it(
 def test_p24_a_registered_value_of_one_repeated_letter_leaves_only_what_is_none() -> None:
     text = "x" + "a" * 5000 + "y"
     assert streamed([text[:700], text[700:]], ("aaaaaaaa",)) == "x[MASKED:API_KEY]y"
+
+
+PLAIN = "".join(f"step {each} took 3 ms\n\x1b[32mGOOD\x1b[0m a/b.py (\x1b[1m{each}\x1b[22m)\n" for each in range(40))
+"""Lines that are passed by, longer than what is looked at again at the end of a piece."""
+
+
+@pytest.mark.parametrize("keys_only", [False, True], ids=["all", "keys"])
+def test_p25_lines_that_are_passed_by_change_nothing(keys_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each secret stands between plain lines, and at the end of a piece, in the middle of one, and at the border."""
+    passed: list[str] = []
+    act = masking_stream._Pass.pass_by
+    monkeypatch.setattr(masking_stream._Pass, "pass_by", lambda each, text: passed.append(text) or act(each, text))
+    masked = masking.mask_keys if keys_only else masking.mask
+    for number, text in enumerate((*TEXTS.values(), BEHIND)):
+        known, whole = f"{PLAIN}{text}\n{PLAIN}", masked(f"{PLAIN}{text}\n{PLAIN}", REGISTERED)
+        border = len(PLAIN) + (len(text) + 1, len(text) // 2, 0)[number % 3]
+        assert streamed((known[:border], known[border:]), REGISTERED, keys_only) == whole, text
+    assert len(passed) > len(TEXTS) / 2

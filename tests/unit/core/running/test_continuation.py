@@ -25,6 +25,7 @@ def test_p16_without_approval_nothing_goes_on() -> None:
     ("work", "sentence"),
     [
         pytest.param(Work("COMPLETE", 10, 10), "All 10 tasks are finished.", id="complete 10 of 10"),
+        pytest.param(Work("COMPLETE", 1, 1), "The task is finished.", id="complete 1 of 1"),
         pytest.param(Work("INVALID", 10, 5), "The work ended in INVALID.", id="invalid"),
         pytest.param(Work("ERROR", 10, 5), "The work ended in ERROR.", id="error"),
         pytest.param(HALF._replace(running=True), "The work is still in progress.", id="in progress"),
