@@ -68,9 +68,14 @@ class Reach:
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that can notice a mutant, those first that will soonest."""
-        if mutant.kind == RELATION or mutant.lines:
-            places = [mutant.name] if mutant.kind == RELATION else [_place(*line) for line in mutant.lines]
-            found = {test for place in places for test in self._tests.get(place, ())}
+        if mutant.kind == RELATION:
+            found = set(self._tests.get(mutant.name, ())) & self.seconds.keys()
+            # Of each file only some are told of, so the others of these files follow.
+            files = {_file(test) for test in found}
+            found_or_beside = (test for test in self.seconds if _file(test) in files)
+            return sorted(found_or_beside, key=lambda test: (test not in found, self.seconds[test], test))
+        if mutant.lines:
+            found = {test for line in mutant.lines for test in self._tests.get(_place(*line), ())}
             return sorted(found & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
         found = {test for test in self.seconds if test.startswith(STORE) and _name(test) not in BY_TEXT}
         words = set(re.findall("[a-z]{4,}", f"{mutant.name} {mutant.what}"))
@@ -80,6 +85,10 @@ class Reach:
             return _distance(test, mutant.words), -said, self.seconds[test], test
 
         return sorted(found, key=late)
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _name(test: str) -> str:
