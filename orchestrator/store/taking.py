@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import Refused
-from orchestrator.store import guards, migrate, problems, sqlite
+from orchestrator.store import fold, guards, migrate, problems, sqlite
 
 _MADE_BY_INIT = """SELECT 1 FROM audit_events WHERE NOT (kind IN ('migrate', 'init')
     OR (kind = 'workflow load' AND actor = 'system:router')) LIMIT 1"""
@@ -64,7 +64,7 @@ def aside(path: str, at: str) -> Iterator[sqlite.Connection]:
     made = not os.path.isdir(folder)
     try:
         migrate.upgrade(partial, at)
-        connection = sqlite.connect(partial, write=True)
+        connection = sqlite.connect(partial, write=True, kind=fold.Connection)
         try:
             # Nobody else knows the file, and what is lost with it is built again.
             connection.executescript("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;")
@@ -98,6 +98,7 @@ def put(connection: sqlite.Connection, path: str, at: str, session: str) -> None
         EnvironmentProblem: READ_ONLY, DISK_FULL, BUSY; nothing was changed.
     """
     real, built = sqlite.real_path(path), connection.path
+    connection.settle()
     connection.executescript("PRAGMA synchronous=FULL; PRAGMA journal_mode=WAL;")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
+from orchestrator.runner import workers
 from orchestrator.store import rows
 from tests import forging
 from tests.benchmarks import growth, harness, mix
@@ -26,6 +27,8 @@ STEPS_TOLD = min(STEPS, 4_000)
 """How many routed steps are told again, a part of them: an event costs the same whatever is behind it."""
 VERIFIED = Bound(1.5, 1.0)
 TOLD = Bound(12, 5)
+SESSIONS = 8
+SIDE_BY_SIDE = Bound(1.8, 1.8, at_least=True)
 
 
 _NO_GROUP = "NOT IN (SELECT id FROM task_groups UNION ALL SELECT '')"
@@ -49,9 +52,10 @@ on, so the first groups were never started, and the last ones that are started d
 
 
 def record(rounds: int) -> Iterator[Figure]:
-    """Row 11, which has two parts."""
+    """Row 11, which has three parts."""
     yield from verify(rounds)
     yield from replay(rounds)
+    yield from side_by_side(rounds)
 
 
 def verify(rounds: int) -> Iterator[Figure]:
@@ -91,6 +95,36 @@ def replay(rounds: int) -> Iterator[Figure]:
     ratio = seconds["told"] / seconds["bare"]
     part = f"measured on this part of {STEPS:,}: {seconds['told'] / STEPS_TOLD * 1000:.2f} ms a step"
     yield Figure(f"`audit replay` of {STEPS_TOLD:,} steps", "hash loop over all rows", ratio, TOLD, part)
+
+
+def side_by_side(rounds: int) -> Iterator[Figure]:
+    """Row 11: several sessions on all cores, beside the same one after another."""
+    steps = STEPS_TOLD // 2
+    with tempfile.TemporaryDirectory() as folder:
+        sessions = [f"S{number}" for number in range(SESSIONS)]
+        made = mix.in_memory(mix.content(sessions, mix.groups_for(steps)))
+        for call in (call for session in sessions for call in mix.calls(session, mix.groups_for(steps))):
+            mix.route(made, call)
+        path = mix.write(pathlib.Path(folder) / "sessions.db", made.connection.serialize())
+        made.connection.close()
+        context = mix.open_file(path, write=False)
+        harness.keep_memory()
+        cases = {"all": functools.partial(_told_all, context), "each": functools.partial(_told_each, context, sessions)}
+        seconds = harness.interleaved(cases, rounds)
+        context.connection.close()
+    what = f"`audit replay --all` of {SESSIONS} sessions of {steps:,} steps on {workers.cores()} cores"
+    yield Figure(what, "one after another, how many times as long", seconds["each"] / seconds["all"], SIDE_BY_SIDE)
+
+
+def _told_all(context: Context) -> None:
+    answer = operations.call(context, "audit replay", every=True)
+    if not answer["equal"] or len(answer["sessions"]) != SESSIONS:
+        raise harness.CommandFailed(f"the sessions are told otherwise: {answer['count']} differences")
+
+
+def _told_each(context: Context, sessions: list[str]) -> None:
+    for session in sessions:
+        operations.call(context, "audit replay", session_id=session)
 
 
 def _told(context: Context) -> None:

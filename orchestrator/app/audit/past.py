@@ -68,7 +68,9 @@ def _check(context: Context, session_id: str, at_seq: int) -> None:
 def _tell(context: Context, then: Context, session_id: str, at_seq: int) -> tuple[str, bool]:
     """Tell up to the step; its time, and whether all came out as recorded."""
     equal, at = True, ""
-    for outcome in retelling.outcomes(then, records.entries(context.connection, session_id)):
+    for outcome in retelling.outcomes(
+        then, records.entries(context.connection, session_id), {session_id: at_seq}
+    ):
         equal = equal and outcome.equal
         event = outcome.recorded
         if event.chain == session_id and event.seq >= at_seq:

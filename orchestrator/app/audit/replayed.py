@@ -68,15 +68,15 @@ class _Comparison:
         self._engine_changed = 0
 
     def answer(self, *, strict: bool) -> Answer:
+        heads = records.heads(self._context.connection, self._session)
         entries = records.entries(self._context.connection, self._session)
-        for outcome in retelling.outcomes(self._fold, entries):
+        for outcome in retelling.outcomes(self._fold, entries, {chain: seq for chain, (seq, _) in heads.items()}):
             self._compare(outcome)
         for chain in (self._session, STORE_CHAIN):
             for each in comparing.differences(self._context.connection, self._fold.connection, chain):
                 self._row(chain, each)
         if self._changed_since is not None:
             self._compare_with_itself()
-        heads = records.heads(self._context.connection, self._session)
         faults = self._count if strict else self._count - self._engine_changed
         return {
             "success": True,

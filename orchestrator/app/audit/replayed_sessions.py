@@ -25,23 +25,23 @@ def replay(context: Context, *, session_id: str | None = None, every: bool = Fal
     """Replay one session as `replayed.replay`, or all of them.
 
     Args:
-        every: whether to replay every session that is on record, in the order of their ids.
+        every: whether to replay every session that is on record, in the order of their ids, whichever is named: one may
+            be named by the environment.
 
     Returns:
         For one session what `replayed.replay` answers. For all of them `sessions`, the same of each; `equal`; `told`,
         `count` and `engine_changed` of all together; `rules_version`; `exit_code`, the highest.
 
     Raises:
-        UsageError: USAGE, both were asked for. Refused: UNKNOWN_SESSION.
+        UsageError: USAGE, no session is named. Refused: UNKNOWN_SESSION.
 
     Source: spec 50, section 3; spec 70, row 11a.
     """
-    if not every and session_id is not None:
-        return replayed.replay(context, session_id=session_id, strict=strict)
-    if not every or session_id is not None:
-        way = suggest("audit replay", session_id=session_id or "ID")
-        raise UsageError("USAGE", "Name one session, or replay all of them.", way)
-    return _together(_every(context, strict=strict))
+    if every:
+        return _together(_every(context, strict=strict))
+    if session_id is None:
+        raise UsageError("USAGE", "Name a session, or replay all of them.", suggest("audit replay", session_id="ID"))
+    return replayed.replay(context, session_id=session_id, strict=strict)
 
 
 def _together(answers: list[Answer]) -> Answer:

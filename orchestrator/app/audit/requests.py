@@ -161,7 +161,7 @@ class ReplaySession(
     every session, on as many cores as there are.
     """
 
-    session_id: str = _OF_RECORD
+    session_id: str | None = _OF_RECORD._replace(default=None)
     every: bool = flag("Replay every session.", "--all")
     strict: bool = flag("Also exit 1 for differences caused by newer rules.")
 

@@ -6,7 +6,7 @@ What differs does not stop the telling: the chain is put where the record says, 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator import progress
 from orchestrator.app.audit import replaying
@@ -24,6 +24,7 @@ _T = TypeVar("_T")
 
 _SURROUNDINGS = ("BUSY", "DISK_FULL", "READ_ONLY", "NO_DATABASE")
 DEADLINE_S = 10.0
+_UNKNOWN: Mapping[str, int] = {}
 
 
 class Outcome(NamedTuple):
@@ -69,8 +70,11 @@ def own_database(path: str, *, undoes: bool = True) -> Iterator[Context]:
         connection.close()
 
 
-def outcomes(context: Context, entries: Iterator[Entry]) -> Iterator[Outcome]:
+def outcomes(context: Context, entries: Iterator[Entry], last: Mapping[str, int] = _UNKNOWN) -> Iterator[Outcome]:
     """Tell entries in their order; agents of other sessions are let in without a word.
+
+    Args:
+        last: the number of the last event of each chain, where it is known, to say how far it is.
 
     Raises:
         EnvironmentProblem: the database that takes them cannot.
@@ -79,14 +83,14 @@ def outcomes(context: Context, entries: Iterator[Entry]) -> Iterator[Outcome]:
         if isinstance(entry, Outsider):
             fold.add_outsider(context.connection, entry)
         else:
-            yield tell(context, entry)
+            yield tell(context, entry, last)
 
 
-def tell(context: Context, event: Recorded) -> Outcome:
-    """Tell one event; whatever comes of it, the chain then stands where the record does."""
+def tell(context: Context, event: Recorded, last: Mapping[str, int] = _UNKNOWN) -> Outcome:
+    """Tell one event, as `outcomes`; whatever comes of it, the chain then stands where the record does."""
     connection = context.connection
     if not event.seq % progress.EVERY:
-        progress.tell(f"events of {event.chain}", event.seq)
+        progress.tell(f"events of {event.chain}", event.seq, last.get(event.chain))
     fold.stand_before(connection, event)
     # Decisions carry the version of the rules that they were made by. Told again they are compared as if made by it.
     context.rules_version = facts.RULES_VERSION if event.rules_version is None else event.rules_version

@@ -84,7 +84,7 @@ def complete(context: Context, words: str, bound: dict[str, Any]) -> dict[str, A
     if words.startswith("blocker ") and "session_id" not in bound and ":" in bound.get("id", ""):
         return {**bound, "session_id": bound["id"].partition(":")[0]}
     for name, each in known.items():
-        if each.field.is_found and name not in bound and not bound.get("every"):
+        if each.field.is_found and bound.get(name) is None and not bound.get("every"):
             return {**bound, name: only_session(context, words, bound)}
     if words == "why" and bound.get("session_id") is None and ":" not in bound["id"]:
         return {**bound, "session_id": only_session(context, words, bound)}

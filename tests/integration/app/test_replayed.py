@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator import testing
+from orchestrator import progress, testing
 from orchestrator.app import setup
 from orchestrator.app.audit import past, replayed, retelling
 from orchestrator.app.kernel import operations
@@ -238,6 +238,14 @@ def test_other_rules_do_not_hide_what_was_altered(monkeypatch: pytest.MonkeyPatc
     assert answer["exit_code"] == 1
     faults = [(each["seq"], each["table"]) for each in answer["differences"] if not each["engine_changed"]]
     assert (6, "router_decisions") in faults
+
+
+def test_a_replay_says_how_far_it_is_and_of_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(progress, "EVERY", 2)
+    monkeypatch.setattr(progress, "tell", lambda *given: said.append(given))
+    replayed.replay(played(), session_id="S1")
+    assert [each for each in said if each[0] == "events of S1"] == [("events of S1", seq, 6) for seq in (2, 4, 6)]
 
 
 @pytest.mark.parametrize("session", ["S9", "@store"])

@@ -56,19 +56,25 @@ def test_no_session_is_no_difference() -> None:
     assert (answer["sessions"], answer["equal"], answer["exit_code"]) == ([], True, 0)
 
 
-def test_one_session_and_all_are_not_asked_for_at_once() -> None:
+def test_all_are_replayed_where_the_environment_names_one() -> None:
+    answer = operations.call(played(), ALL, session_id="S1", every=True)
+    assert [row["session_id"] for row in answer["sessions"]] == ["S1", "S2"]
+
+
+def test_without_a_session_nothing_is_replayed() -> None:
     with pytest.raises(OrchestratorError) as caught:
-        operations.call(played(), ALL, session_id="S1", every=True)
-    assert (caught.value.code, str(caught.value.suggestion)) == ("USAGE", "orchestrator audit replay S1")
+        operations.call(played(), ALL)
+    assert (caught.value.code, str(caught.value.suggestion)) == ("USAGE", "orchestrator audit replay ID")
 
 
 def test_where_several_are_open_all_are_replayed_without_naming_one() -> None:
     context = played()
     bound = arguments.complete(context, ALL, arguments.bind(ALL, {"every": True}))
     assert operations.call(context, ALL, **bound)["equal"]
-    with pytest.raises(OrchestratorError) as caught:
-        arguments.complete(context, ALL, arguments.bind(ALL, {}))
-    assert caught.value.code == "AMBIGUOUS_SESSION"
+    for given in ({}, {"session_id": None}):
+        with pytest.raises(OrchestratorError) as caught:
+            arguments.complete(context, ALL, arguments.bind(ALL, given))
+        assert caught.value.code == "AMBIGUOUS_SESSION"
 
 
 def test_processes_of_their_own_find_what_one_finds(record: Context, monkeypatch: pytest.MonkeyPatch) -> None:
