@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.app.engine import decision_answers
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import handoff, strictjson
 from orchestrator.core.suggestions import recorded
@@ -20,7 +21,7 @@ def decision_shape(row: Row) -> Row:
     `awaiting_manager` are the groups that were left to the project manager, and `path` the parts of one that was
     merged and is not completed.
     """
-    answer = strictjson.stored(row["answer"])
+    answer = decision_answers.whole(row)
     shown = {name: value for name, value in row.items() if name != "answer"}
     lists = {name: recorded(answer.get(name, [])) for name in ("spawns", "awaiting_manager", "path")}
     return {**shown, "rules": strictjson.stored(row["rules"]), "reason": answer.get("reason"), **lists}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from orchestrator.app.engine import overview, state_changes
+from orchestrator.app.engine import decision_answers, overview, state_changes
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import exactjson, handoff, sha256
@@ -131,7 +131,7 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
         rules_version=work.context.rules_version,
         handoff_hash=hash_,
         mandatory_review=int(record.mandatory_review),
-        answer=exactjson.exact(answer),
+        answer=decision_answers.kept(answer, work.context.rules_version),
     )
     work.decisions.append(answer)
     return answer

@@ -6,7 +6,7 @@ that it does is a decision of its own, without a report, whose cause says why.
 
 from __future__ import annotations
 
-from orchestrator.app.engine import dispatch, overview, state_changes
+from orchestrator.app.engine import decision_answers, dispatch, overview, state_changes
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import strictjson
 from orchestrator.core.routing import fanout
@@ -122,14 +122,14 @@ def _emit(work: Work, session: Session, version: Version, group: Group | None, t
 def _held_decision(work: Work, group: Group | None) -> dict[str, Any]:
     table, where = ("task_groups", "id = :group") if group else ("sessions", "id = :session")
     scope = "session_id = :session AND " if group else ""
-    row = work.reader.one(
-        f"SELECT answer FROM router_decisions WHERE session_id = :session AND (seq, part) ="
-        f" (SELECT held_seq, held_part FROM {table} WHERE {scope}{where})",
+    held: Any = work.reader.one(
+        f"SELECT held_seq, held_part FROM {table} WHERE {scope}{where}",
         session=work.step.chain,
         group=group.id if group else None,
     )
-    found: dict[str, Any] = strictjson.stored(row[0]) if row else {"seq": 0, "include_context": []}
-    return found
+    seq, part = held or (None, None)
+    answers = decision_answers.of_step(work.reader, work.step.chain, seq)
+    return answers[part - 1] if part and part <= len(answers) else {"seq": 0, "include_context": []}
 
 
 def begin(work: Work, session: Session, version: Version) -> Answer:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import dispatch, scheduler
+from orchestrator.app.engine import decision_answers, dispatch, scheduler
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.reports.requests import Redispatch
-from orchestrator.core import handoff, strictjson
+from orchestrator.core import handoff
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
@@ -95,12 +95,7 @@ def _action(waiting: Group | Session) -> str:
 def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
     """What the open turn was given: context, model, an answer, a resume point; nothing where it only names its role."""
     command = handoff.command(work.step.chain, group and group.id, turn or 0)
-    rows = work.context.connection.execute(
-        "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn ORDER BY part",
-        {"session": work.step.chain, "turn": turn},
-    )
-    for (text,) in rows.fetchall():
-        answer = strictjson.stored(text)
+    for answer in decision_answers.of_step(work.reader, work.step.chain, turn):
         for spawn in answer.get("spawns") or (answer,):
             if spawn.get("handoff") == command:
                 given = {"include_context": tuple(answer["include_context"]), "model": spawn["model"]}

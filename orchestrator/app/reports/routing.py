@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import dispatch, report_effects, scheduler
+from orchestrator.app.engine import decision_answers, dispatch, report_effects, scheduler
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import agent_checks, operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
 from orchestrator.app.reports import reported_tasks
 from orchestrator.app.reports.requests import Route
-from orchestrator.core import large, masking, names, strictjson
+from orchestrator.core import large, masking, names
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -209,8 +209,7 @@ def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | 
         return None
     found = work.version().workflow.find(report.role, report.status)
     row = work.reader.one(
-        "SELECT d.answer FROM agent_reports r JOIN router_decisions d"
-        " ON d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1"
+        "SELECT r.seq FROM agent_reports r"
         " WHERE r.session_id = :session AND r.group_id IS :group AND r.role = :role AND r.response_status = :status"
         " AND r.turn = :turn AND r.turn_assumed = 0 ORDER BY r.seq LIMIT 1",
         session=work.step.chain,
@@ -221,13 +220,12 @@ def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | 
     )
     if row is None:
         return None
-    answer: Answer = recorded(strictjson.stored(row[0]))
-    followed = work.context.connection.execute(
-        "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :seq AND part > 1 ORDER BY part",
-        {"session": work.step.chain, "seq": answer["seq"]},
-    ).fetchall()
-    if followed:
-        answer["followed_by"] = [recorded(strictjson.stored(row[0])) for row in followed]
+    answers = recorded(decision_answers.of_step(work.reader, work.step.chain, row[0]))
+    if not answers:
+        return None
+    answer: Answer = answers[0]
+    if answers[1:]:
+        answer["followed_by"] = answers[1:]
     return {**answer, "repeated": True, "unchanged": True}
 
 

@@ -9,10 +9,13 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
 from orchestrator.hints import Any
 
-RULES_VERSION = 5
+RULES_VERSION = 6
+"""Raised whenever deciding, or what is kept of a decision, changes meaning, so that a replay can tell a changed engine
+from a changed record."""
 PROVEN_SINCE = 5
 """The first version of the rules under which a merge from a worktree counts with its proof alone."""
-"""Raised whenever deciding changes meaning, so that a replay can tell a changed engine from a changed record."""
+LEAN_SINCE = 6
+"""The first version of the rules under which a decision keeps of its answer only what its other columns do not say."""
 
 PERSON = "user"
 MANAGER = "project_manager"
