@@ -99,10 +99,13 @@ def gate(
 
 
 def _between(folder: str, base: str, head: str) -> Iterator[Commit]:
-    text = repository.must(folder, "log", "--format=%H%x09%P%x09%s", "--topo-order", f"{base}..{head}", "--")
-    for line in text.split("\n") if text else ():
-        id_, parents, subject = line.split("\t", 2)
-        yield Commit(id_, tuple(parents.split()), _text(subject))
+    # What `git log` prints depends on settings of the user.
+    text = repository.must(folder, "rev-list", "--format=%H%x09%P%x09%s", "--topo-order", f"{base}..{head}", "--")
+    for line in text.split("\n"):
+        id_, tab, rest = line.partition("\t")
+        if tab and not line.startswith("commit "):
+            parents, _, subject = rest.partition("\t")
+            yield Commit(id_, tuple(parents.split()), _text(subject))
 
 
 def _text(said: str) -> str:

@@ -30,6 +30,7 @@ class Project:
         self.folder = folder / "project"
         self.folder.mkdir()
         git(self.folder, "init", "-q", "-b", "main")
+        git(self.folder, "config", "log.showSignature", "true")
         commit(self.folder, "first")
         git(self.folder, "checkout", "-q", "-b", "work")
         self.courts: list[Court] = []
