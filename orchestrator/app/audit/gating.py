@@ -158,7 +158,8 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
     """The accepted sessions of a database that report commits of the range, each certified anew."""
     found: dict[str, None] = {}
     for session, details, proven in context.connection.execute(_ACCEPTED):
-        if snapshot.commit_id(proven or strictjson.stored(details).get("commit")) in commits:
+        named = snapshot.commit_id(proven or strictjson.stored(details).get("commit"))
+        if named is not None and (named in commits or any(commit.startswith(named) for commit in commits)):
             found[session] = None
     sources = []
     for session in found:
