@@ -159,7 +159,7 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
     found: dict[str, None] = {}
     for session, details, proven in context.connection.execute(_ACCEPTED):
         named = snapshot.commit_id(proven or strictjson.stored(details).get("commit"))
-        if named is not None and (named in commits or any(commit.startswith(named) for commit in commits)):
+        if named is not None and (named in commits or _shortens(named, commits)):
             found[session] = None
     sources = []
     for session in found:
@@ -171,6 +171,10 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
         merged = [each["commit"] for each in body["merges"] if each["commit"] is not None]
         sources.append(Source(f"session {session}", merged))
     return sources
+
+
+def _shortens(named: str, commits: Any) -> bool:
+    return len(named) not in _WHOLE and any(commit.startswith(named) for commit in commits)
 
 
 def _adds_nothing(folder: str, merge: Commit) -> bool:
