@@ -213,8 +213,7 @@ def read(data: bytes, name: str) -> Certificate:
     try:
         found = strictjson.loads(data, name, limit=SIZE_LIMIT)
     except strictjson.JsonProblem as problem:
-        at = "" if problem.line is None else f" (line {problem.line}, column {problem.column})"
-        _invalid(f"{problem.message.rstrip('.')}{at}.", name)
+        _invalid(problem.message, name)
     body = found.get("certificate") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(body, dict) or body.get("format") != NAME:
         _invalid(f"{name} is not a certificate.", name)

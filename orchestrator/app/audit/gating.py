@@ -99,10 +99,13 @@ def gate(
 
 
 def _between(folder: str, base: str, head: str) -> Iterator[Commit]:
-    text = repository.must(folder, "log", "--format=%H%x09%P%x09%s", "--topo-order", f"{base}..{head}", "--")
-    for line in text.split("\n") if text else ():
-        id_, parents, subject = line.split("\t", 2)
-        yield Commit(id_, tuple(parents.split()), _text(subject))
+    # What `git log` prints depends on settings of the user.
+    text = repository.must(folder, "rev-list", "--format=%H%x09%P%x09%s", "--topo-order", f"{base}..{head}", "--")
+    for line in text.split("\n"):
+        id_, tab, rest = line.partition("\t")
+        if tab and not line.startswith("commit "):
+            parents, _, subject = rest.partition("\t")
+            yield Commit(id_, tuple(parents.split()), _text(subject))
 
 
 def _text(said: str) -> str:
@@ -155,7 +158,8 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
     """The accepted sessions of a database that report commits of the range, each certified anew."""
     found: dict[str, None] = {}
     for session, details, proven in context.connection.execute(_ACCEPTED):
-        if snapshot.commit_id(proven or strictjson.stored(details).get("commit")) in commits:
+        named = snapshot.commit_id(proven or strictjson.stored(details).get("commit"))
+        if named is not None and (named in commits or _shortens(named, commits)):
             found[session] = None
     sources = []
     for session in found:
@@ -167,6 +171,10 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
         merged = [each["commit"] for each in body["merges"] if each["commit"] is not None]
         sources.append(Source(f"session {session}", merged))
     return sources
+
+
+def _shortens(named: str, commits: Any) -> bool:
+    return len(named) not in _WHOLE and any(commit.startswith(named) for commit in commits)
 
 
 def _adds_nothing(folder: str, merge: Commit) -> bool:

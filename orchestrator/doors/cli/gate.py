@@ -157,7 +157,7 @@ COMMANDS = {
         ),
         _shown,
         _gate,
-        line="Require that accepted work covers every commit of a pull request.",
+        line="Require accepted work for every commit of a pull request.",
         answer=("records.Gate",),
     ),
 }  # fmt: skip

@@ -166,7 +166,8 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for key, each in items for place in _places(each, (*path, key)))]
 
 
-SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 2**70), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=3))
+NUMBERS = st.one_of(st.integers(-2, 2**70), st.floats(allow_nan=False, allow_infinity=False))
+SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=3))
 VALUES = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(st.text(max_size=3), SCALARS, max_size=2))
 
 

@@ -30,6 +30,7 @@ class Project:
         self.folder = folder / "project"
         self.folder.mkdir()
         git(self.folder, "init", "-q", "-b", "main")
+        git(self.folder, "config", "log.showSignature", "true")
         commit(self.folder, "first")
         git(self.folder, "checkout", "-q", "-b", "work")
         self.courts: list[Court] = []
@@ -104,7 +105,9 @@ def test_what_nobody_accepted_does_not_pass(project: Project) -> None:
 
 @pytest.mark.parametrize(("digits", "bazinga"), [(20, True), (40, False)], ids=["shortened", "rejected"])
 def test_a_shortened_commit_and_a_rejected_session_cover_nothing(project: Project, digits: int, bazinga: bool) -> None:
-    assert project.uncovered(project.accept(project.commit("one")[:digits], bazinga=bazinga)) == ["one"]
+    court = project.accept(project.commit("one")[:digits], bazinga=bazinga)
+    assert project.uncovered(court) == ["one"]
+    assert ["names shortened commit ids" in each for each in project.gate(court)["warnings"]] == [True] * bazinga
 
 
 def test_a_session_whose_record_was_altered_covers_nothing(project: Project) -> None:
