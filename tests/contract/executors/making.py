@@ -150,7 +150,7 @@ class Provider:
         handler.end_headers()
         for line in lines:
             if slow:
-                time.sleep(1.5)
+                time.sleep(0.6)
             handler.wfile.write(f"{line}\n\n".encode())
             handler.wfile.flush()
 

@@ -52,13 +52,13 @@ def test_P35_a_hang_ends_with_its_clock_which_is_named(
     kit: kits.Kit, tmp_path: pathlib.Path, provider: making.Provider
 ) -> None:
     made = kit.make("hang", tmp_path, provider)
-    limits = making.limits(executor_timeout_ms=2_500)
+    limits = making.limits(executor_timeout_ms=1_200)
     begun = time.monotonic()
     result = made.executor.execute(making.task(tmp_path, model=made.model, limits=limits))
     assert (result.status, result.executor_blocked, result.blocked_reason) == ("ERROR", True, "TIMEOUT")
-    assert (result.timeout_ms, result.limit, result.cause) == (2_500, "executor_timeout_ms", "timeout")
+    assert (result.timeout_ms, result.limit, result.cause) == (1_200, "executor_timeout_ms", "timeout")
     assert result.session_id == making.SESSION
-    assert 2.4 < time.monotonic() - begun < 10
+    assert 1.1 < time.monotonic() - begun < 10
 
 
 @kits.showing("hang")

@@ -12,7 +12,7 @@ from tests.unit.core import growth
 from tests.unit.core.test_masking import OPENAI
 
 SIZE = 16_384
-ROUNDS = 5
+ROUNDS = 3
 BOUND = 2.5
 REGISTERED = ("registered-secret-1", "aaaaaaaa-1")
 

@@ -114,7 +114,7 @@ def test_P35_an_answer_that_comes_slowly_is_no_silence(
 ) -> None:
     if not api.is_installed(of.name):
         pytest.skip(f"the Python package {of.name} is not installed")
-    limits = making.limits(progress_timeout_ms=8_000)
+    limits = making.limits(progress_timeout_ms=2_500)
     executor = api.Api(of, kits.surroundings(), base_url=provider.url(of.name))
     result = executor.execute(making.task(tmp_path, model="slow", limits=limits))
     assert (result.status, result.output) == ("COMPLETE", "It answers.")
