@@ -165,28 +165,33 @@ def current(path: str | Path, *, scripts: Path | None = None) -> Versions:
 
 
 def refuse_loss(
-    connection: sa.Connection, tables: Sequence[str] = (), columns: Mapping[str, Sequence[str]] | None = None
+    connection: sa.Connection,
+    tables: Sequence[str] = (),
+    columns: Mapping[str, Sequence[str]] | None = None,
+    *,
+    unread: Mapping[str, str] | None = None,
 ) -> None:
-    """For a downgrade that drops tables or columns: refuse when one holds something. Events of migrations alone do not
-    count.
+    """For a downgrade that drops tables or columns, or leaves rows that older programs misread: refuse when there are
+    any. Events of migrations alone do not count.
 
     Args:
         connection: where the downgrade runs.
         tables: those that it drops; every one where none is named.
         columns: those that it drops, by table.
+        unread: the condition on rows that older programs misread, by table; then only these count.
 
     Raises:
         EnvironmentProblem: DOWNGRADE_REFUSED with the number of rows of each table.
     """
     lost = {}
     for (table,) in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        dropped = table in tables if tables else table != "alembic_version" and not table.startswith("sqlite_")
+        dropped = table in tables if tables or unread else table != "alembic_version" and not table.startswith("sqlite_")
         if dropped:
             where = f" WHERE kind <> '{EVENT}'" if table == "audit_events" else ""
             # The names come from the schema itself.
             lost[table] = connection.exec_driver_sql(f'SELECT count(*) FROM "{table}"{where}').scalar_one()
-    for table, names in (columns or {}).items():
-        holds = " OR ".join(f'"{name}" IS NOT NULL' for name in names)
+    given = {table: " OR ".join(f'"{name}" IS NOT NULL' for name in names) for table, names in (columns or {}).items()}
+    for table, holds in (given | dict(unread or {})).items():
         lost[table] = connection.exec_driver_sql(f'SELECT count(*) FROM "{table}" WHERE {holds}').scalar_one()
     lost = {table: count for table, count in sorted(lost.items()) if count}
     if lost:

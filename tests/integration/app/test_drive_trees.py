@@ -175,8 +175,8 @@ def test_a_merge_by_hand_needs_a_turn_in_which_no_worktree_was_begun(team: Team)
 
 def test_what_older_rules_took_without_a_proof_stays_as_it_was(team: Team) -> None:
     """Its decisions say by which rules they were made, and no evidence is asked of them."""
-    team.desk.planned("S1", "A")
     team.desk.context.rules_version = 4
+    team.desk.planned("S1", "A")
     assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted"
     team.desk.context.rules_version = 5
     assert team.rows("SELECT count(*) FROM evidence WHERE kind = 'merge'") == [(0,)]

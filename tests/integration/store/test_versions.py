@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors, resources
+from orchestrator.core.routing import facts
 from orchestrator.store import constants, declared, losses, migrate, sqlite
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
@@ -56,9 +57,10 @@ def objects(path: pathlib.Path) -> dict[declared.Key, str]:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[int | str, pathlib.Path]:
     """A database in which a session was worked on, blocked, deferred, refused; with columns null and filled.
 
-    By its version; the older ones are made when they are first asked for.
+    By its version; the older ones are made when they are first asked for, so its decisions are of older rules.
     """
     desk = Desk(tmp_path_factory.mktemp("used"))
+    desk.context.rules_version = facts.LEAN_SINCE - 1
     desk.planned("S1", "A", "B", "C", "D")
     desk.report("developer READY_FOR_QA,qa_expert BLOCKED", "A", summary="quotes ' \" % and \U0001f600")
     desk.report("tech_lead UNBLOCKING_GUIDANCE", "A", details={"external": True, "external_dependency": "theirs"})
@@ -141,6 +143,7 @@ def test_an_upgraded_database_works_and_its_guards_stand(used: pathlib.Path, old
 
 def test_a_downgrade_that_would_lose_criteria_or_evidence_names_them(tmp_path: pathlib.Path) -> None:
     desk = Desk(tmp_path)
+    desk.context.rules_version = facts.LEAN_SINCE - 1
     desk.session("S1", "A")
     desk.call("criterion add", id="C1", session_id="S1", text="it runs")
     desk.context.connection.close()
@@ -148,6 +151,19 @@ def test_a_downgrade_that_would_lose_criteria_or_evidence_names_them(tmp_path: p
     with pytest.raises(errors.EnvironmentProblem) as caught:
         migrate.downgrade(desk.path, "0001", AT)
     assert (caught.value.code, caught.value.data["rows"]) == ("DOWNGRADE_REFUSED", {"criteria": 1})
+    assert (contents(desk.path), objects(desk.path)) == (before, content)
+
+
+def test_a_downgrade_names_the_decisions_whose_answers_an_older_program_would_cut(tmp_path: pathlib.Path) -> None:
+    desk = Desk(tmp_path)
+    desk.planned("S1", "A")
+    desk.report("developer READY_FOR_QA", "A")
+    ((decisions,),) = desk.context.connection.execute("SELECT count(*) FROM router_decisions").fetchall()
+    desk.context.connection.close()
+    before, content = contents(desk.path), objects(desk.path)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.downgrade(desk.path, "0014", AT)
+    assert (caught.value.code, caught.value.data["rows"]) == ("DOWNGRADE_REFUSED", {"router_decisions": decisions})
     assert (contents(desk.path), objects(desk.path)) == (before, content)
 
 
