@@ -33,6 +33,8 @@ SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
 _CONTEXT = 320
 """How much is kept of what was given out, to see what stands before a hint."""
+_LINES_BEFORE = 96
+"""So much of the lines before one may tell what is in it: the issuer of a key."""
 _CUT_VALUE = 4
 _LONGEST_BEGUN = 128 + max(map(len, tables.FORMS))
 
@@ -192,8 +194,8 @@ class Machine:
 
     @property
     def context(self) -> str:
-        """The last of what was fed, given out or not."""
-        return self._text
+        """The line that goes on at the end of what was fed, given out or not, and a little of what was before it."""
+        return self._text[max(0, min(self._at, self._text.rfind("\n") + 1) - _LINES_BEFORE) :]
 
     def pass_by(self, text: str) -> str:
         """Take lines in which no secret is or begins, the last of some; give out what was held back before them."""
@@ -352,7 +354,7 @@ def _hinted(view: View, hints: Hints, at: int, whole: bool) -> Hints:
     if not unread.isascii() or holds_named(unread, lower, whole):
         return hints
     beside = view.text[max(0, at - _CONTEXT) :]
-    if names_issuer(Letters(beside), beside.lower()):
+    if names_issuer(Letters(beside), beside.lower(), whole):
         return hints
     return tuple(hint for hint in hints if hint.row in (kinds.OPENAI, kinds.PRIVATE, kinds.API, kinds.KEEP))
 

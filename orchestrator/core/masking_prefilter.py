@@ -128,10 +128,10 @@ def _named() -> tuple[tuple[str, str], ...]:
     return tuple((rarest(name), name) for name in NAMES)
 
 
-def names_issuer(letters: Letters, lower: str) -> bool:
-    """Whether a text names an issuer whose keys have no mark, and may hold such a key."""
+def names_issuer(letters: Letters, lower: str, final: bool = True) -> bool:
+    """Whether a text names an issuer whose keys have no mark, and may hold such a key, or go on with one."""
     least = tables.SHORTEST_BESIDE if "airtable" not in lower else LONG_RUN
-    return letters.has_run(least) and any(holds(lower, issuer) for issuer in tables.ISSUERS)
+    return (not final or letters.has_run(least)) and any(holds(lower, issuer) for issuer in tables.ISSUERS)
 
 
 def holds_named(data: str, lower: str, final: bool = True) -> bool:
