@@ -73,6 +73,7 @@ class Stream:
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
+        text = self._passes[0].take_begun() + text
         context, end = self._plain(text)
         passed = "".join([each.pass_by(text[context:end]) for each in reversed(self._passes)]) if end else ""
         rest = text[end:]
@@ -89,7 +90,8 @@ class Stream:
         character: what goes on behind the end of a line has a name before it, or begins as no word does.
         """
         end = text.rfind("\n") + 1
-        if not end or not self._by_lines or not all(each.waits_for_nothing for each in self._passes):
+        small = end < len(text) < _CONTEXT
+        if not end or small or not self._by_lines or not all(each.waits_for_nothing for each in self._passes):
             return 0, 0
         if hidden.says(text):
             return 0, 0
@@ -142,20 +144,27 @@ class _Pass:
 
     @property
     def waits_for_nothing(self) -> bool:
-        """Whether it is inside of no secret, and holds nothing back that is hidden."""
-        return not self._begun and not self._hidden and not self._machine.is_inside
+        """Whether it is inside of no secret, nor of anything hidden."""
+        return not self._begun and not self._machine.is_inside
 
     @property
     def context(self) -> str:
         """The line that is not at its end, and a little of what came before, which may still count."""
         return self._machine.context
 
+    def take_begun(self) -> str:
+        """The beginning of something hidden that the last piece ended with, which is to stand before the next one."""
+        begun, self._begun = self._begun, ""
+        return begun
+
     def pass_by(self, text: str) -> str:
         """Take lines that hold no secret, the last of some; give out what was held back before them."""
         plain = "".join(hidden.split(text)[::2])
+        held = self._machine.pass_by(plain)
+        out = self._with_hidden(_Part(len(held), held, True)) + self._unseen(self._taken)
         self._taken += len(plain)
         self._given, self._held = self._taken, 0
-        return self._machine.pass_by(plain)
+        return out
 
     def feed(self, text: str) -> str:
         text = self._begun + text
