@@ -253,8 +253,7 @@ def _mask_named(name: str, value: Any, secrets: Sequence[str]) -> Any:
 
 
 def _harmless(name: str, value: str) -> bool:
-    from orchestrator.core.masking_harmless import CLAIM, CLAIM_NAME, harmless
-    from orchestrator.core.masking_patterns import FOLDER
+    from orchestrator.core.masking_patterns import CLAIM, CLAIM_NAME, FOLDER, harmless
 
     if re.search(f"{CLAIM_NAME}token$", name, re.IGNORECASE) and re.fullmatch(CLAIM, value):
         return True

@@ -12,8 +12,8 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_harmless import harmless
 from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_patterns import harmless
 from orchestrator.core.masking_runs import Ends
 from orchestrator.core.tuples import NamedTuple
 

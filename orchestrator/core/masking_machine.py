@@ -15,24 +15,26 @@ from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import SHORT, Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
     NOTHING,
     SHORTEST_VALUE,
+    holds,
     holds_named,
     holds_registered,
     is_marked,
     look,
     marks,
     names_issuer,
-    rarest,
 )
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
 _CONTEXT = 320
 """How much is kept of what was given out, to see what stands before a hint."""
+_LINES_BEFORE = 96
+"""So much of the lines before one may tell what is in it: the issuer of a key."""
 _CUT_VALUE = 4
 _LONGEST_BEGUN = 128 + max(map(len, tables.FORMS))
 
@@ -192,8 +194,8 @@ class Machine:
 
     @property
     def context(self) -> str:
-        """The last of what was fed, given out or not."""
-        return self._text
+        """The line that goes on at the end of what was fed, given out or not, and a little of what was before it."""
+        return self._text[max(0, min(self._at, self._text.rfind("\n") + 1) - _LINES_BEFORE) :]
 
     def pass_by(self, text: str) -> str:
         """Take lines in which no secret is or begins, the last of some; give out what was held back before them."""
@@ -336,11 +338,11 @@ def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
     if not whole and not marked:
         # The mark may stand at the end of the piece, with its key still to come.
         marked = next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
-    found: dict[str, bool] = {}
+    literals = _Literals(view, at)
     return [
         source
         for hint in _hinted(view, hints[marked], at, whole)
-        if _is_there(hint, view, at, found) and (source := _Source(hint, view, at)).match
+        if literals.has(hint) and (source := _Source(hint, view, at)).match
     ]
 
 
@@ -349,27 +351,47 @@ def _hinted(view: View, hints: Hints, at: int, whole: bool) -> Hints:
     if len(hints) <= len(patterns.KEY_HINTS):
         return hints
     unread, lower = view.text[at:], view.lower[at:]
-    if not unread.isascii() or holds_named(unread, lower, whole):
-        return hints
     beside = view.text[max(0, at - _CONTEXT) :]
-    if names_issuer(Letters(beside), beside.lower()):
+    issued = names_issuer(Letters(beside), beside.lower(), whole)
+    if not unread.isascii() or holds_named(unread, lower, whole):
+        return hints if issued else tuple(hint for hint in hints if hint.head != "beside")
+    if issued:
         return hints
     return tuple(hint for hint in hints if hint.row in (kinds.OPENAI, kinds.PRIVATE, kinds.API, kinds.KEEP))
 
 
-def _is_there(hint: patterns.Hint, view: View, at: int, found: dict[str, bool]) -> bool:
-    """Whether the literal of a hint is in a text from a place on; the same one is looked for once."""
-    if hint.needs and not any(_is_in(need, view.lower, at, found) for need in hint.needs):
-        return False
-    start = max(0, at - _CONTEXT) if hint.head == "beside" else at
-    return _is_in(hint.literal, view.lower if hint.lower else view.text, start, found)
+class _Literals:
+    """The literals of hints that are in a text from a place on, each looked for once.
 
+    Those without a blank are looked for in the words of a longer text, each of which is there once.
+    """
 
-def _is_in(literal: str, text: str, at: int, found: dict[str, bool]) -> bool:
-    known = found.get(literal)
-    if known is None:
-        known = found[literal] = text.find(rarest(literal), at) >= 0 and text.find(literal, at) >= 0
-    return known
+    __slots__ = ("_at", "_found", "_lower", "_view", "_words")
+
+    def __init__(self, view: View, at: int) -> None:
+        unread = view.text[at:]
+        self._words = "\n".join(set(unread.split())) if len(unread) >= SHORT else unread
+        self._lower = patterns.lowered(self._words)
+        self._view, self._at = view, at
+        self._found: dict[str, bool] = {}
+
+    def has(self, hint: patterns.Hint) -> bool:
+        """Whether the literal of a hint is there, and what it needs besides."""
+        if hint.needs and not any(self._is_in(need, True) for need in hint.needs):
+            return False
+        if hint.head == "beside":
+            return self._view.lower.find(hint.literal, max(0, self._at - _CONTEXT)) >= 0
+        return self._is_in(hint.literal, hint.lower)
+
+    def _is_in(self, literal: str, lower: bool) -> bool:
+        known = self._found.get(literal)
+        if known is None:
+            if " " in literal:
+                known = (self._view.lower if lower else self._view.text).find(literal, self._at) >= 0
+            else:
+                known = holds(self._lower if lower else self._words, literal)
+            self._found[literal] = known
+        return known
 
 
 def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:

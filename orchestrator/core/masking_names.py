@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from orchestrator.core import masking_harmless as innocent
 from orchestrator.core import masking_heads as heads
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_harmless import harmless
 from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
 from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_patterns import harmless
 from orchestrator.core.masking_runs import Ends
 
 _BLANK_STOPS = r"[\s\"'`]"
@@ -192,10 +191,10 @@ def _closes(view: View, hint: Match, start: int) -> bool | Pending:
 
 def _is_expression(view: View, hint: Match, start: int) -> bool:
     """Whether code follows that reads or makes a header: `cookie = parse(header)`."""
-    line = view.text[start : start + innocent.LINE].partition("\n")[0]
+    line = view.text[start : start + patterns.LINE].partition("\n")[0]
     if hint.group().endswith("="):
-        return innocent.is_code(line)
-    return innocent.is_type(line) or line.startswith(("http://", "https://"))
+        return patterns.is_code(line)
+    return patterns.is_type(line) or line.startswith(("http://", "https://"))
 
 
 def _opening(view: View, at: int) -> int:
@@ -328,13 +327,13 @@ def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
     line = _line(view, start)
     if isinstance(line, Pending):
         return line
-    if innocent.is_name(line) and compiled(_OWN_MEMBER).search(_before(view, hint.start(), _NAME_LENGTH)):
+    if patterns.is_name(line) and compiled(_OWN_MEMBER).search(_before(view, hint.start(), _NAME_LENGTH)):
         return line
     if compiled(_WORD_WITH_DIGITS).match(line) and hint.group()[-2:] not in _COMPARED:
         return None
-    if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")) or _is_in_code(hint, line):
+    if patterns.is_code(line) or patterns.is_pattern(line.rstrip(";,)")) or _is_in_code(hint, line):
         return line
-    spoken = hint.group().endswith((":", "*")) and not _is_quoted(hint) and innocent.is_prose(line)
+    spoken = hint.group().endswith((":", "*")) and not _is_quoted(hint) and patterns.is_prose(line)
     return line if spoken else None
 
 
@@ -342,18 +341,18 @@ def _is_in_code(hint: Match, line: str) -> bool:
     """Whether code compares a name with another one, sets a member to one, or numbers the tokens that it knows."""
     name = hint.group()
     if name.endswith((" ==", " ===")):
-        return innocent.is_variable(line) or innocent.is_small(line)
+        return patterns.is_variable(line) or patterns.is_small(line)
     if name.endswith("] =") or (name.endswith(("':", '":')) and "_" in line and not compiled("[0-9]").search(line)):
-        return innocent.is_variable(line)
+        return patterns.is_variable(line)
     return name.endswith("token =") and bool(compiled(_SYNTAX_CLASS).match(line))
 
 
 def _line(view: View, start: int) -> str | Pending:
     """The rest of a line, as much as tells whether it is code or prose."""
-    end = compiled(r"[\r\n]").search(view.text, start, start + innocent.LINE)
-    if end is None and view.open(start + innocent.LINE):
+    end = compiled(r"[\r\n]").search(view.text, start, start + patterns.LINE)
+    if end is None and view.open(start + patterns.LINE):
         return Pending(start)
-    return view.text[start : end.start() if end else start + innocent.LINE]
+    return view.text[start : end.start() if end else start + patterns.LINE]
 
 
 def _element(view: View, hint: Match, start: int) -> Found:
@@ -411,11 +410,11 @@ def _quoted_value(view: View, row: int, opener: Match, folder: bool = False) -> 
     if isinstance(content, Pending):
         return Pending(opener.start())
     if "(" in opener.group():
-        if innocent.asks(opener.group()):
+        if patterns.asks(opener.group()):
             return None
-        if harmless(content) or innocent.reads(opener.group(), content):
+        if harmless(content) or patterns.reads(opener.group(), content):
             return _default(view, row, start + len(content))
-    if harmless(content) or innocent.is_pattern(content) or (folder and compiled(patterns.FOLDER).match(content)):
+    if harmless(content) or patterns.is_pattern(content) or (folder and compiled(patterns.FOLDER).match(content)):
         return None
     return Head(start, row, ends)
 
@@ -494,14 +493,14 @@ def _secret(view: View, hint: Match) -> Found:
 def _is_claim(view: View, hint: Match, start: int) -> bool:
     """Whether the token of a claim stands behind its own name, which is made by the program and no secret."""
     name = _before(view, hint.start(), len("claim-")) + hint.group()
-    token = rf"\\{{0,7}}[\"'`]?{innocent.CLAIM}[.,;:!?)}}\]]{{0,3}}(?=[\s\\\"'`&]|\Z)"
-    return bool(compiled(rf".*{innocent.CLAIM_NAME}token").match(name) and compiled(token).match(view.text, start))
+    token = rf"\\{{0,7}}[\"'`]?{patterns.CLAIM}[.,;:!?)}}\]]{{0,3}}(?=[\s\\\"'`&]|\Z)"
+    return bool(compiled(rf".*{patterns.CLAIM_NAME}token").match(name) and compiled(token).match(view.text, start))
 
 
 def _named_token(view: View, hint: Match) -> Found:
     start = _lead(view, hint)
     if _is_claim(view, hint, start):
-        return Pending(start) if view.open(start + innocent.LINE) and view.text.find("\n", start) < 0 else None
+        return Pending(start) if view.open(start + patterns.LINE) and view.text.find("\n", start) < 0 else None
     number = compiled(r"\d{1,6}(?!\w)").match(view.text, start)
     if number and _is_counted(view, hint, number):
         return Pending(start) if view.open(number.end()) else None
@@ -554,12 +553,12 @@ def _option(view: View, hint: Match) -> Found:
     """The value behind a long option."""
     start = hint.end()
     if _is_claim(view, hint, start):
-        return Pending(start) if view.open(start + innocent.LINE) and view.text.find("\n", start) < 0 else None
+        return Pending(start) if view.open(start + patterns.LINE) and view.text.find("\n", start) < 0 else None
     if view.text[start : start + 1].isalpha():
         line = _line(view, start)
         if isinstance(line, Pending):
             return line
-        if innocent.is_prose(line):
+        if patterns.is_prose(line):
             return None
     return _word(view, start)
 

@@ -128,10 +128,16 @@ def _named() -> tuple[tuple[str, str], ...]:
     return tuple((rarest(name), name) for name in NAMES)
 
 
-def names_issuer(letters: Letters, lower: str) -> bool:
-    """Whether a text names an issuer whose keys have no mark, and may hold such a key."""
+def _holds_short_name(lower: str) -> bool:
+    if len(lower) < SHORT:
+        return any(map(lower.__contains__, _SHORT_NAMES))
+    return compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
+
+
+def names_issuer(letters: Letters, lower: str, final: bool = True) -> bool:
+    """Whether a text names an issuer whose keys have no mark, and may hold such a key, or go on with one."""
     least = tables.SHORTEST_BESIDE if "airtable" not in lower else LONG_RUN
-    return letters.has_run(least) and any(holds(lower, issuer) for issuer in tables.ISSUERS)
+    return (not final or letters.has_run(least)) and any(holds(lower, issuer) for issuer in tables.ISSUERS)
 
 
 def holds_named(data: str, lower: str, final: bool = True) -> bool:
@@ -143,7 +149,7 @@ def holds_named(data: str, lower: str, final: bool = True) -> bool:
     for rare, name in _named():
         if rare in lower and name in lower:
             return True
-    if ("J" in data and "eyJ" in data) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES))):
+    if ("J" in data and "eyJ" in data) or ("pw" in lower and _holds_short_name(lower)):
         return True
     if "://" in data and (not final or "@" in data or len(data) > _ENDLESS_URL):
         return True

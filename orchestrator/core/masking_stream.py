@@ -19,9 +19,8 @@ from orchestrator.core.masking_machine import Machine, goes_on, may_begin
 from orchestrator.core.masking_prefilter import HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.core.tuples import NamedTuple
 
-_TAIL = 640
-"""So far before the end of a piece a secret may begin that is known only by what follows; and so much of what stands
-before a place decides what it is."""
+_CONTEXT = 640
+"""So much of what stands before a place decides what it is."""
 _HELD = 65_536
 """Unseen characters in a row, or within what may be a secret, of which no more are kept back."""
 
@@ -70,12 +69,16 @@ class Stream:
         # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
         self._passes = [_Pass(secrets, keys_only) for _ in range(1 if keys_only else 2)]
         self._secrets, self._keys_only = tuple(secrets), keys_only
+        self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
+        text = self._passes[0].take_begun() + text
         context, end = self._plain(text)
         passed = "".join([each.pass_by(text[context:end]) for each in reversed(self._passes)]) if end else ""
         rest = text[end:]
+        if end and not rest:
+            return passed + text
         for each in self._passes:
             rest = each.feed(rest)
         return passed + text[:end] + rest
@@ -83,17 +86,19 @@ class Stream:
     def _plain(self, text: str) -> tuple[int, int]:
         """Up to which line a piece holds no secret, and none begins; and which lines before it still count.
 
-        One look decides that for most pieces, so that no more than the last lines are masked character by character.
+        One look decides that for most pieces, so that no more than a last line without its end is masked character by
+        character: what goes on behind the end of a line has a name before it, or begins as no word does.
         """
-        end = text.rfind("\n", 0, max(0, len(text) - _TAIL)) + 1
-        context = text.find("\n", max(0, end - _TAIL), end) + 1
-        if not context or context == end or not all(each.waits_for_nothing for each in self._passes):
+        end = text.rfind("\n") + 1
+        small = end < len(text) < _CONTEXT
+        if not end or small or not self._by_lines or not all(each.waits_for_nothing for each in self._passes):
             return 0, 0
-        if hidden.says(text) or (not self._keys_only and "://" in text):
+        if hidden.says(text):
             return 0, 0
-        known = "".join([each.context for each in reversed(self._passes)])
-        found = look(known + text, self._secrets, keys_only=self._keys_only)
-        return (context, end) if found in (NOTHING, HIDDEN) else (0, 0)
+        known = "".join([each.context for each in reversed(self._passes)]) + text
+        if look(known, self._secrets, keys_only=self._keys_only) not in (NOTHING, HIDDEN):
+            return 0, 0
+        return text.find("\n", end - _CONTEXT, end - 1) + 1 if end > _CONTEXT else 0, end
 
     def close(self, cut: bool = False) -> str:
         """Give out the rest.
@@ -139,20 +144,27 @@ class _Pass:
 
     @property
     def waits_for_nothing(self) -> bool:
-        """Whether it is inside of no secret, and holds nothing back that is hidden."""
-        return not self._begun and not self._hidden and not self._machine.is_inside
+        """Whether it is inside of no secret, nor of anything hidden."""
+        return not self._begun and not self._machine.is_inside
 
     @property
     def context(self) -> str:
-        """The last of what came before, which may still count."""
+        """The line that is not at its end, and a little of what came before, which may still count."""
         return self._machine.context
+
+    def take_begun(self) -> str:
+        """The beginning of something hidden that the last piece ended with, which is to stand before the next one."""
+        begun, self._begun = self._begun, ""
+        return begun
 
     def pass_by(self, text: str) -> str:
         """Take lines that hold no secret, the last of some; give out what was held back before them."""
         plain = "".join(hidden.split(text)[::2])
+        held = self._machine.pass_by(plain)
+        out = self._with_hidden(_Part(len(held), held, True)) + self._unseen(self._taken)
         self._taken += len(plain)
         self._given, self._held = self._taken, 0
-        return self._machine.pass_by(plain)
+        return out
 
     def feed(self, text: str) -> str:
         text = self._begun + text

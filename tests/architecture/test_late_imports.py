@@ -39,7 +39,7 @@ LATE = frozenset("""
     app.task.finish_tasks app.task.next_action app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
-    core.agents core.blockers core.extract core.lifecycle core.masking_harmless core.masking_hidden core.masking_json
+    core.agents core.blockers core.extract core.lifecycle core.masking_hidden core.masking_json
     core.masking_machine core.masking_patterns core.masking_stream core.metadata core.next_words core.running.advice
     core.running.guard
     core.running.production core.running.program_variables core.running.providers core.visible
