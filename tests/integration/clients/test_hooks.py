@@ -492,6 +492,13 @@ def test_an_agent_that_fails_frees_its_turn(client: Client, name: str, more: dic
     assert client.start("project_manager")["permissionDecision"] == "allow"
 
 
+def test_an_agent_that_fails_after_its_report_changes_nothing(client: Client) -> None:
+    client.planned()
+    before = client.desk.events()
+    client.event("StopFailure", agent_id="pm", error="server_error")
+    assert client.desk.events() == before
+
+
 def test_a_turn_that_waits_for_a_usage_limit_keeps_nobody(client: Client) -> None:
     client.begun("project_manager", worker="pm")
     client.event("StopFailure", agent_id="pm", error="rate_limit")
