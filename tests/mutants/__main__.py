@@ -48,6 +48,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tests", nargs="+", metavar="FILE", help="only the tests of these files")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"the results ({RESULTS.name})")
     parser.add_argument("--correct", action="store_true", help="put these results in the place of their older ones")
+    parser.add_argument("--known", action="store_true", help="only write what is known from runs that were stopped")
     parser.add_argument("--list", action="store_true", help="only name the mutants")
     return parser.parse_args()
 
@@ -86,7 +87,8 @@ def noticed(mutant: Mutant, before: Mapping[tuple[str, str], set[str]]) -> set[s
 
 def weighed(verdict: Verdict) -> Verdict:
     """The verdict, once it is known whether the guard stands behind another one."""
-    reason = redundant.reason(verdict.mutant) if verdict.lives else ""
+    unnoticed = verdict.lives or verdict.outcome.word == hosting.UNTRIED
+    reason = redundant.reason(verdict.mutant) if unnoticed else ""
     return verdict._replace(outcome=Outcome(hosting.REDUNDANT, "", reason)) if reason else verdict
 
 
@@ -99,6 +101,9 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdic
     left = [mutant for mutant in mutants if journal.of(mutant) is None]
     if len(left) < len(mutants):
         print(f"{len(mutants) - len(left)} of {len(mutants)} are known from before", flush=True)
+    if options.known:
+        untried = Outcome(hosting.UNTRIED)
+        return [weighed(Verdict(mutant, journal.of(mutant) or untried)) for mutant in mutants]
     before = {} if options.tests else table.noticed(RESULTS)
     new = heard(left, again(left, before), options, journal.add, only_killed=True)
     left = [mutant for mutant in left if mutant not in new]

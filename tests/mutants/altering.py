@@ -93,7 +93,9 @@ class _Lacking(ast.NodeTransformer):
         return node
 
     def _lacking(self, node: ast.expr) -> ast.expr:
-        if (node.lineno, node.col_offset) != self.place or isinstance(node, ast.BoolOp | ast.Constant | ast.Subscript):
+        # What was put in the place of a term that names something stands there as well.
+        is_put = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Tuple)
+        if (node.lineno, node.col_offset) != self.place or is_put or isinstance(node, ast.BoolOp | ast.Constant):
             return node
         constant: ast.expr = ast.Constant(self.instead)
         if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):

@@ -22,8 +22,8 @@ from tests.integration.app import twins
 from tests.mutants import altering
 
 KILLED, HUNG, SURVIVED, UNREACHED, BROKEN = "killed", "killed by timeout", "survived", "no test reaches it", "broken"
-REDUNDANT = "redundant"
-"""Survived, as it stands behind another guard."""
+REDUNDANT, UNTRIED = "redundant", "untried"
+"""Survived, as it stands behind another guard; and not judged yet."""
 POLL_S = 0.01
 COUNT = "begun"
 

@@ -132,6 +132,8 @@ def _section(kind: str, rows: Sequence[_Cells]) -> str:
     extra = f" ({hung} by timeout)" if hung else ""
     lives = words.count(hosting.SURVIVED) + words.count(hosting.UNREACHED)
     left = f"{words.count(hosting.REDUNDANT)} redundant, {lives} survived, {words.count(hosting.BROKEN)} broken"
+    if untried := words.count(hosting.UNTRIED):
+        left += f", {untried} untried"
     title = f"## {kind}\n\n{len(rows)} mutants: {words.count(hosting.KILLED) + hung} killed{extra}, {left}.\n"
     return "\n".join([title, _row(("mutant", "what", "noticed by")), _row(["---"] * 3), *map(_row, rows), ""])
 

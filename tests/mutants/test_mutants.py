@@ -180,7 +180,7 @@ def test_every_statement_between_rows_has_terms_and_is_swapped_wherever_it_is_ke
 
 
 def test_a_branch_lacks_the_term_at_its_place_alone_and_keeps_what_is_named_in_it() -> None:
-    source = "if a and (found := b) and not c:\n    pass\nif d:\n    pass"
+    source = "if a and (found := b) and not c:\n    pass\nif d[0]:\n    pass"
     places = [(1, 3), (1, 10), (1, 26), (3, 3)]
     changed = [
         ast.unparse(altering._Lacking(line, column, instead=column > 3 or line == 1).visit(ast.parse(source)))
@@ -427,6 +427,20 @@ def test_results_are_counted_by_kind_and_written_section_by_section(tmp_path: pa
     assert re.findall(r"^## (\w+)", text, re.MULTILINE) == ["check", "rule"]
     assert "| 0:a | first | unit/t.py::test_a |" in text
     assert "| V01 | third | **broken** why |" in text
+
+
+def test_what_is_known_is_written_without_trying_the_rest(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "verdicts", lambda _: tmp_path / "kept")
+    of_them = [Mutant(f"rule:{number}:a", f"rule {number}") for number in range(2)]
+    of_them.append(Mutant("trigger:texts_are_never_changed:0", "UPDATE on texts: a stranger"))
+    Journal(tmp_path / "kept").add(of_them[0], Outcome(hosting.KILLED, "tests/t.py::test_a", "no"))
+    found = mutants.judge(of_them, argparse.Namespace(known=True, tests=None))
+    assert [verdict.outcome.word for verdict in found] == [hosting.KILLED, hosting.UNTRIED, hosting.REDUNDANT]
+    assert [verdict.is_well for verdict in found] == [True, False, True]
+    table.write(tmp_path / "RESULTS.md", found)
+    assert "1 killed, 0 redundant, 0 survived, 0 broken, 1 untried." in (tmp_path / "RESULTS.md").read_text("utf-8")
 
 
 def test_what_noticed_a_mutant_before_is_tried_first(tmp_path: pathlib.Path) -> None:

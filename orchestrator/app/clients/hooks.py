@@ -25,7 +25,6 @@ FOLDER = "clients"
 """Beside the database: what each client was told last. It is no part of the record."""
 
 _CLIENT = r"[A-Za-z0-9_-]{1,100}"
-_TELLS = ("PostToolUse", "UserPromptSubmit")
 _EVENTS = frozenset((
     "SessionStart", "PreToolUse", "SubagentStart", "SubagentStop", "StopFailure", "PostToolUseFailure", "PostToolUse",
     "UserPromptSubmit", "Stop", "SessionEnd", "TaskCreated", "TaskCompleted",
@@ -151,7 +150,7 @@ def _told(context: Context, session: str, event: Event, memory: _Memory) -> Repl
         rules.failed(context, session, event._replace(worker=worker, reason=reason))
     if event.name == "UserPromptSubmit":
         rules.notified(context, session, event)
-    if event.worker is not None or event.name not in _TELLS:
+    if event.worker is not None:
         return NOTHING
     text, newest = rules.told(context, session, event, memory.last(session))
     memory.told(session, newest)
@@ -182,13 +181,12 @@ class _Memory:
             self._write()
 
     def not_twice(self, reply: Reply) -> Reply:
-        """The reply, unless it would hold the client with the same words as the last time."""
+        """A reply that holds the client or is none, unless it would hold it with the same words as the last time."""
         said = sha256.new((reply.block or "").encode()).hexdigest() if reply.block else None
-        if said is not None and said == self._kept.get("held"):
+        if said == self._kept.get("held"):
             return NOTHING
-        if said != self._kept.get("held"):
-            self._kept["held"] = said
-            self._write()
+        self._kept["held"] = said
+        self._write()
         return reply
 
     def _read(self) -> dict[str, Any]:

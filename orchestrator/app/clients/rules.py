@@ -301,11 +301,12 @@ def beginning_of_agent(context: Context, session_id: str, event: Event) -> Reply
     """Bind the start that has given an agent its name, and give the agent its hand-off where no message could."""
     rows = queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id)
     row = next((each for each in rows if each["seq"] == event.start), None)
-    if row is None or event.worker is None:
+    if row is None:
         return NOTHING
     start = starts.shape(context, row)
     if start["bound_seq"] is None:
-        start = starts.bind(context, start, worker=event.worker, trace=event.trace)["start"]
+        # The step of a start is read off an agent's name, so that there is one.
+        start = starts.bind(context, start, worker=str(event.worker), trace=event.trace)["start"]
     text = _hand_off(context, start)
     if len(text) > LIMIT:
         where = {"session_id": session_id, "turn": start["turn"]}

@@ -215,6 +215,29 @@ def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -
     assert team.desk.call("audit replay", session_id="S1")["equal"] is True
 
 
+def tree(role: str) -> trees.Tree:
+    """A folder that is never looked at."""
+    return trees.Tree("r", "S1", "A", role, 1, "p", "b", "c", merges=False)
+
+
+@pytest.mark.parametrize(("role", "effect"), [("developer", "progress"), ("qa_expert", "submit_test")])
+def test_only_work_that_a_builder_submits_is_measured(
+    monkeypatch: pytest.MonkeyPatch, role: str, effect: str
+) -> None:
+    monkeypatch.setattr(repository, "tip", lambda _: pytest.fail("it was measured"))
+    assert trees.measure(tree(role), effect, asks=True, tell=print) is None
+
+
+@pytest.mark.parametrize(("merging", "conflicts"), [(True, []), (False, ["a.txt"])])
+def test_a_merge_that_is_not_finished_proves_nothing(
+    monkeypatch: pytest.MonkeyPatch, merging: bool, conflicts: list[str]
+) -> None:
+    monkeypatch.setattr(repository, "is_merging", lambda _: merging)
+    monkeypatch.setattr(repository, "conflicts", lambda _: conflicts)
+    with pytest.raises(Refused, match="is not finished"):
+        trees.prove(tree("developer"), print)
+
+
 def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
     team.desk.planned("S1", "A")
     steps = [

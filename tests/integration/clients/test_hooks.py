@@ -18,6 +18,7 @@ from orchestrator.app.clients.events import LIMIT, NOTHING, Event
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.runner import commands, owners
+from tests import persons
 from tests.integration.app.desk import Desk
 
 CLIENT = "b491e6bd-b518-472f-b023-bbd62a1ae902"
@@ -281,7 +282,8 @@ def test_a_client_that_directs_no_session_is_left_alone(tmp_path: pathlib.Path) 
 @pytest.mark.parametrize(
     ("name", "of"),
     [
-        pytest.param("SubagentStart", CLIENT, id="an unknown event"), pytest.param("Stop", "", id="no client"),
+        pytest.param("NoSuchEvent", CLIENT, id="an unknown event"), pytest.param("Stop", "", id="no client"),
+        pytest.param("SubagentStart", CLIENT, id="an agent that no start has named"),
         pytest.param("Stop", "../x", id="a path"), pytest.param("Stop", "x" * 101, id="a long name"),
     ],
 )  # fmt: skip
@@ -301,6 +303,23 @@ def test_a_message_goes_to_an_agent_only_while_its_turn_is_open(client: Client) 
     assert answer is not None
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert client.sends("somebody") is None
+
+
+def test_a_message_to_an_agent_that_failed_is_denied(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    client.event("StopFailure", agent_id="pm", error="server_error")
+    answer = client.sends("pm")
+    assert answer is not None
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_message_to_an_agent_of_an_earlier_session_is_allowed(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    with persons.seated(client.desk.context):
+        client.desk.call("session end", id="S1", by="user", reason="r")
+    client.desk.session("S2")
+    operations.ask(client.desk.context, starts.AdoptSession(session_id="S2", client=CLIENT))
+    assert client.sends("pm") is None
 
 
 def test_a_manager_whose_last_message_is_read_is_shown_reports_in_place_of_commands(client: Client) -> None:
@@ -471,6 +490,13 @@ def test_an_agent_that_fails_frees_its_turn(client: Client, name: str, more: dic
     client.event(name, **more)
     assert client.rows("SELECT outcome, reason FROM starts") == [(outcome, more["error"])]
     assert client.start("project_manager")["permissionDecision"] == "allow"
+
+
+def test_an_agent_that_fails_after_its_report_changes_nothing(client: Client) -> None:
+    client.planned()
+    before = client.desk.events()
+    client.event("StopFailure", agent_id="pm", error="server_error")
+    assert client.desk.events() == before
 
 
 def test_a_turn_that_waits_for_a_usage_limit_keeps_nobody(client: Client) -> None:
@@ -673,6 +699,13 @@ def test_codex_waits_for_its_agents_since_nothing_wakes_it(client: Codex) -> Non
     assert again is not None
     assert "start developer on A" in again["reason"]
     assert "agent_type developer, message [orchestrator S1 A turn" in again["reason"]
+
+
+@pytest.mark.parametrize("client", [Codex], indirect=True)
+def test_codex_waits_for_no_agents_of_another_client(client: Codex) -> None:
+    client.begun("project_manager", worker="pm")
+    operations.ask(client.desk.context, starts.AdoptSession(session_id="S1", client="another"))
+    assert client.event("Stop", client="another") is None
 
 
 def test_tools_of_other_servers_are_not_taken_for_those_that_start_agents(tmp_path: pathlib.Path) -> None:

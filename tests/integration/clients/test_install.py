@@ -374,6 +374,12 @@ def test_flags_that_contradict_each_other_are_refused(kind: Kind, tmp_path: path
         kind.install(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize("flag", ["check", "uninstall", "force", "session_id"])
+def test_each_flag_stands_by_itself(flag: str) -> None:
+    given: dict[str, Any] = {"check": False, "uninstall": False, "force": False, "session_id": None}
+    installation._check_flags(installation.CODEX, **given | {flag: "S1" if flag == "session_id" else True})
+
+
 # Taking it out again
 
 TEXTS = st.sampled_from([
