@@ -246,8 +246,8 @@ def _case(
         visits=opening.visits if opening else reader.visits(session, **_counted(version, report)) if transition else 0,
         refusal=reader.newest_refusal(session.id, group_id, group.turn) if group and other else None,
         clarifications=reader.clarifications(session) if effect == "clarify" else 0,
-        cancels=effect == "end_research" and reader.has_open_groups(session.id),
         open_code_groups=reader.in_progress(session.id, "code") if effect == "end_research" else (),
+        cancels=effect == "end_research" and reader.has_open_groups(session.id),
         manager_turns=reader.manager_turns(session) if report.role == MANAGER and report.turn is not None else (),
     )
     if transition is None:
