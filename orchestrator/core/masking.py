@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from orchestrator.core import sha256
 from orchestrator.core.masking_letters import compiled
@@ -31,6 +31,11 @@ _EXAMPLE = "0x0x0x0x0x0x"
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     """Whether a key or registered value could be in a text; false in a microsecond for most texts."""
     return look(text, secrets, keys_only=True) != NOTHING
+
+
+def may_hold_secrets(text: str, secrets: Sequence[str] = ()) -> bool:
+    """Whether anything in a text could have to be masked where it is shown; false for most texts, at once."""
+    return look(text, secrets, keys_only=False) != NOTHING
 
 
 @overload
@@ -100,38 +105,51 @@ def mask_value(value: Any, secrets: Sequence[str] = ()) -> Any:
         value: a JSON-like value: None, bool, numbers, strings, lists or tuples, mappings.
         secrets: registered values.
     """
-    if is_plain(value, secrets):
+    texts: list[str] = []
+    if _gather(value, texts, () if secrets else _HARMLESS) and not _alters(texts, mask, secrets):
         return value
+    return _mask_deep(value, secrets)
+
+
+def _mask_deep(value: Any, secrets: Sequence[str]) -> Any:
     if isinstance(value, Mapping):
-        masked = ((mask(name, secrets), item) for name, item in value.items())
+        masked = ((_mask_member(name, secrets, mask), item) for name, item in value.items())
         return {name: _mask_named(name, item, secrets) for name, item in masked}
-    return _mask_all(value, lambda text: mask(text, secrets), lambda item: mask_value(item, secrets))
+    return _mask_all(value, lambda text: _mask_member(text, secrets, mask), lambda item: _mask_deep(item, secrets))
+
+
+def _alters(texts: list[str], masked: Callable[[str, Sequence[str]], str], secrets: Sequence[str]) -> bool:
+    """Whether masking alters any of the texts of a value: one look at all of them, and where it finds one at each."""
+    if look("\n".join(texts), secrets, keys_only=False) == NOTHING:
+        return False
+    return any(_mask_member(text, secrets, masked) != text for text in dict.fromkeys(texts))
 
 
 def is_plain(value: Any, secrets: Sequence[str] = ()) -> bool:
-    """Whether `mask_value` would change nothing: one look at all texts together, which most answers pass.
+    """Whether one look at all texts together says that `mask_value` would change nothing.
 
     Args:
         value: a JSON-like value.
         secrets: registered values.
     """
     texts: list[str] = []
-    return _gather(value, texts) and look("\n".join(texts), secrets, keys_only=False) == NOTHING
+    return _gather(value, texts, ()) and look("\n".join(texts), secrets, keys_only=False) == NOTHING
 
 
-def _gather(value: Any, texts: list[str]) -> bool:
-    """Collect names and texts; False where a name alone says that something is to be masked."""
+def _gather(value: Any, texts: list[str], harmless: Container[str]) -> bool:
+    """Collect names and texts that may hold a secret; False where a name alone says that something is to be masked."""
     if isinstance(value, str):
-        texts.append(value)
+        if value not in harmless:
+            texts.append(value)
     elif isinstance(value, Mapping):
         for name, item in value.items():
             if isinstance(item, str | int | float) and not isinstance(item, bool) and named(name) is not None:
                 return False
             texts.append(name)
-            if not _gather(item, texts):
+            if not _gather(item, texts, harmless):
                 return False
     elif isinstance(value, list | tuple):
-        return all(_gather(each, texts) for each in value)
+        return all(_gather(each, texts, harmless) for each in value)
     return True
 
 
@@ -154,14 +172,12 @@ def mask_document(document: Any, secrets: Sequence[str] = ()) -> Any:
     texts = _texts(document)
     if not secrets:
         texts = [text for text in texts if text not in _HARMLESS]
-    if look("\n".join(texts), secrets, keys_only=False) == NOTHING:
-        return document
-    return _mask_members(document, secrets)
+    return _mask_members(document, secrets) if _alters(texts, mask_written, secrets) else document
 
 
 def _mask_members(document: Any, secrets: Sequence[str]) -> Any:
     if isinstance(document, str):
-        return _mask_member(document, secrets)
+        return _mask_member(document, secrets, mask_written)
     if isinstance(document, Mapping):
         return {name: _mask_members(each, secrets) for name, each in document.items()}
     return [_mask_members(each, secrets) for each in document] if isinstance(document, list | tuple) else document
@@ -169,17 +185,21 @@ def _mask_members(document: Any, secrets: Sequence[str]) -> Any:
 
 _HARMLESS: set[str] = set()
 """Short texts that look like a secret's name and hold none, such as a status with `pass` in it: they come often."""
-_LONGEST_HARMLESS, _MOST_HARMLESS = 32, 256
+_LONGEST_HARMLESS, _MOST_HARMLESS = 160, 512
 
 
-def _mask_member(text: str, secrets: Sequence[str]) -> str:
-    if text in _HARMLESS and not secrets:
+def _mask_member(text: str, secrets: Sequence[str], masked: Callable[[str, Sequence[str]], str]) -> str:
+    """A text of a value masked; a short one that holds no secret, by itself or as JSON, is remembered."""
+    if secrets or len(text) > _LONGEST_HARMLESS:
+        return masked(text, secrets)
+    if text in _HARMLESS or look(text, (), keys_only=False) == NOTHING:
         return text
-    shown = mask_written(text, secrets)
-    if shown == text and not secrets and len(text) <= _LONGEST_HARMLESS and len(_HARMLESS) < _MOST_HARMLESS:
-        if look(text, (), keys_only=False) != NOTHING:
-            _HARMLESS.add(text)
-    return shown
+    if text == mask(text) == mask_written(text):
+        if len(_HARMLESS) >= _MOST_HARMLESS:
+            _HARMLESS.clear()
+        _HARMLESS.add(text)
+        return text
+    return masked(text, secrets)
 
 
 def _texts(document: Any) -> list[str]:
@@ -245,7 +265,7 @@ def _mask_named(name: str, value: Any, secrets: Sequence[str]) -> Any:
     """Mask a value as it would be masked behind its name."""
     token = None if isinstance(value, bool) or not isinstance(value, str | int | float) else named(name)
     if token is None or _harmless(name, str(value)):
-        return mask_value(value, secrets)
+        return _mask_deep(value, secrets)
     from orchestrator.core.masking_patterns import MASKED
 
     shown = mask(str(value), secrets)

@@ -236,17 +236,31 @@ def reword(found: Any, worded: Callable[[Suggestion], str], shown: Callable[[Loc
         worded: how the door words one suggestion.
         shown: how it words what is local (default: as it is).
     """
+    kind = type(found)
+    if kind is dict:
+        # Most of an answer is names and values that are no texts of ours: they need no call each.
+        return {
+            name if type(name) is str else reword(name, worded, shown):
+            value if type(value) in _PLAIN else reword(value, worded, shown)
+            for name, value in found.items()
+        }  # fmt: skip
+    if kind is list or kind is tuple:
+        return kind([each if type(each) in _PLAIN else reword(each, worded, shown) for each in found])
     if isinstance(found, Suggestion):
         return worded(found)
     if isinstance(found, Local):
         return reword(found.inner, worded) if shown is None else shown(found)
     if isinstance(found, Sentence):
         return "".join(reword(part, worded, shown) for part in found.parts)
-    if isinstance(found, dict):
-        return {reword(name, worded, shown): reword(value, worded, shown) for name, value in found.items()}
-    if isinstance(found, list):
-        return [reword(each, worded, shown) for each in found]
-    return tuple(reword(each, worded, shown) for each in found) if isinstance(found, tuple) else found
+    if isinstance(found, tuple):
+        return tuple(reword(each, worded, shown) for each in found)
+    if isinstance(found, dict | list):
+        return reword(dict(found) if isinstance(found, dict) else list(found), worded, shown)
+    return found
+
+
+_PLAIN = frozenset((str, int, bool, float, type(None)))
+"""Types of values that hold no suggestion and nothing local."""
 
 
 def elsewhere(found: Any, worded: Callable[[Suggestion], str] = str) -> Any:

@@ -37,6 +37,8 @@ class Connection(shared_commit.Connection):
     """
 
     begin_words = "BEGIN"
+    # By its journal mode.
+    keeps_in_memory = True
     joins = True
     undoes = True
     _steps = 0

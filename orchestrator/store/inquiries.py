@@ -35,7 +35,7 @@ CLOSINGS = f"""SELECT seq, CASE entity WHEN 'group' THEN entity_id END, changed_
     OR (entity = 'session' AND to_status = 'ended')) ORDER BY seq, part"""
 """When groups stopped being in progress, and when the session (null) ended, in order."""
 DECISIONS = f"""SELECT rules FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
-    WHERE {_SPAN} AND {_GROUP}"""
+    WHERE {_SPAN} AND {_GROUP} AND rules <> '[]'"""
 REFUSALS = f"""SELECT code, count(*) FROM refusals INDEXED BY sqlite_autoindex_refusals_1
     WHERE {_SPAN} AND {_GROUP} GROUP BY code ORDER BY code"""
 QUESTIONS = f"""SELECT asked_at, CASE WHEN closed_seq <= :until THEN closed_at END

@@ -42,6 +42,8 @@ GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_se
 DEPENDS_ON = """SELECT d.depends_on AS id, t.status
     FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
     WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
+WITH_DEPENDENCIES = """SELECT DISTINCT group_id FROM group_dependencies
+    WHERE session_id = :session AND removed_seq IS NULL"""
 _UNPROVEN = """SELECT p.group_id, EXISTS (
         SELECT 1 FROM grandfathered_groups f JOIN task_groups t ON t.session_id = f.session_id AND t.id = f.group_id
         WHERE f.session_id = p.session_id AND f.group_id = p.group_id AND t.status_seq = f.seq

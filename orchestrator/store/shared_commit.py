@@ -30,11 +30,13 @@ class Connection(sqlite.Connection):
 
     Attributes:
         is_shared: whether steps wait for `settle`; they still do where their transaction was lost meanwhile.
+        keeps_in_memory: whether what savepoints keep of changed pages lies in memory: those of one step, no more.
         joins: whether the next steps share a commit; else each commits by itself.
         begun_s: when the longer transaction began, by the monotonic clock.
     """
 
     begin_words: ClassVar[str] = "BEGIN IMMEDIATE"
+    keeps_in_memory = False
     joins = False
     begun_s = 0.0
     _in_step = False
@@ -60,6 +62,10 @@ class Connection(sqlite.Connection):
 
     def _begin(self) -> sqlite3.Cursor:
         if not self.is_shared:
+            if not self.keeps_in_memory:
+                # What a savepoint keeps of pages, for taking a step back: in a file it costs as much as the commits.
+                super().execute("PRAGMA temp_store=MEMORY")
+                self.keeps_in_memory = True
             super().execute(self.begin_words)
             self.begun_s = time.monotonic()
             self.is_shared = True

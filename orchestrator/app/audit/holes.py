@@ -55,7 +55,7 @@ def gaps(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer
 
 def _found(context: Context, asked: Filter) -> list[Row]:
     with moment.of(context.connection, context.deadline_s):
-        every = record.breaks(context.connection, asked.session)
+        every = record.breaks(context.connection, asked.session, asked.since)
         return [_row(each) for each in every if _matches(each, asked)]
 
 

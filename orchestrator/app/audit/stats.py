@@ -356,7 +356,7 @@ def count(
     """
     counted, times = Reports(), Times()
     streams = (_placed(reports, 0), _placed(closings, 1), _placed(turns, 2))
-    for _, kind, row in heapq.merge(*streams, key=lambda each: each[:2]):
+    for _, kind, _, row in heapq.merge(*streams):
         if kind == 0:
             report = Report(*row)
             counted.add(report)
@@ -368,9 +368,9 @@ def count(
     return counted, times
 
 
-def _placed(rows: Iterable[tuple[Any, ...]], kind: int) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
-    for row in rows:
-        yield row[0], kind, row
+def _placed(rows: Iterable[tuple[Any, ...]], kind: int) -> Iterator[tuple[int, int, int, tuple[Any, ...]]]:
+    """Rows with what they are merged by; their number comes before them, so that no two of them are compared."""
+    return ((row[0], kind, number, row) for number, row in enumerate(rows))
 
 
 def fired(rules: Iterable[str]) -> Counter[str]:

@@ -146,6 +146,9 @@ def may_be_stuck(session: Row, groups: list[Row]) -> bool:
 
 def dependencies(context: Context, session: Row, groups: list[Row]) -> dict[str, tuple[str, ...]]:
     """The groups that each pending group still waits for."""
-    pending = (row["id"] for row in groups if row["status"] == "pending")
-    found = {group: context.reader.open_dependencies(session["id"], group) for group in pending}
+    # Few groups depend on another one: only those are asked about one by one.
+    rows = context.reader.connection.execute(queries.WITH_DEPENDENCIES, {"session": session["id"]})
+    depending = {group for (group,) in rows}
+    waiting = (row["id"] for row in groups if row["status"] == "pending" and row["id"] in depending)
+    found = {group: context.reader.open_dependencies(session["id"], group) for group in waiting}
     return {group: others for group, others in found.items() if others}

@@ -74,20 +74,37 @@ def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
     spawns = open_work.turns(context, seen.session, seen.groups, now)
     answer = _head(seen) | {"warnings": _endless(context, seen), "spawns": spawns}
     answer |= {"questions": open_work.questions(context, seen.questions), "verdict": seen.verdict}
-    answer |= {"validate": open_work.validation(seen.session), "stuck": _stuck(context, seen)}
+    standing = _standing(context, seen, brief=brief)
+    answer |= {"validate": open_work.validation(seen.session), "stuck": _stuck(context, seen, standing)}
     if seen.session["planned"] and (waiting := _pending(context, session_id)):
         answer["pending_approval"] = waiting
     if not brief:
-        answer |= _details(context, seen, now)
+        answer |= _details(context, seen, standing, now)
     return answer | {"next": _next(seen, answer)}
 
 
-def _stuck(context: Context, seen: Snapshot) -> list[Answer]:
+class _Standing(NamedTuple):
+    """The groups by kind, and what pending ones wait for: what goes on by itself, and what is shown of each group."""
+
+    kinds: overview.Kinds
+    waits_for: dict[str, tuple[str, ...]]
+
+
+def _standing(context: Context, seen: Snapshot, *, brief: bool) -> _Standing:
+    if brief and not open_work.may_be_stuck(seen.session, seen.groups):
+        return _Standing({}, {})
+    kinds = overview.kinds(context.reader, seen.session["id"])
+    return _Standing(kinds, open_work.dependencies(context, seen.session, seen.groups))
+
+
+def _stuck(context: Context, seen: Snapshot, standing: _Standing) -> list[Answer]:
     if not open_work.may_be_stuck(seen.session, seen.groups):
         return []
     from orchestrator.app.session import stuck
 
-    return stuck.groups(context, seen.session, seen.groups, seen.questions)
+    return stuck.groups(
+        context, seen.session, seen.groups, seen.questions, kinds=standing.kinds, waits=standing.waits_for
+    )
 
 
 def _pending(context: Context, session_id: str) -> list[Answer]:
@@ -174,11 +191,10 @@ def _state(seen: Snapshot) -> str:
     return RUNNING if any(row["held"] is None for row in waiting) else STALLED
 
 
-def _details(context: Context, seen: Snapshot, now: str) -> Answer:
-    kinds = overview.kinds(context.reader, seen.session["id"])
+def _details(context: Context, seen: Snapshot, standing: _Standing, now: str) -> Answer:
+    kinds, waits_for = standing
     doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
-    waits_for = open_work.dependencies(context, seen.session, seen.groups)
     from orchestrator.store import versions
 
     pinned = versions.pinned(context.connection, seen.session["id"], compared=False)

@@ -16,12 +16,16 @@ _GOES_ON = (None, "running", "pending", "held", handoff.TO_ACKNOWLEDGE)
 """Causes of groups that need nobody's help: they run, wait for a free slot or for another group, or are settled."""
 
 
-def groups(context: Context, session: Row, rows: list[Row], questions: list[Row]) -> list[Answer]:
+def groups(
+    context: Context, session: Row, rows: list[Row], questions: list[Row], *, kinds: overview.Kinds | None = None,
+    waits: dict[str, tuple[str, ...]] | None = None,
+) -> list[Answer]:
     """The groups of an open session that wait for the project manager, are blocked, or depend on each other.
 
     Args:
         session, rows: the session and all its groups, as `kernel.views` shapes them.
         questions: the open questions; a group that waits for a person is not listed, its question is.
+        kinds, waits: the groups by kind and what they wait for, where the caller has looked at them.
 
     Returns:
         For each `group_id`, `cause`, `why` (a sentence), `waits_for` (groups), `unmet` (the missing parts of its
@@ -30,8 +34,8 @@ def groups(context: Context, session: Row, rows: list[Row], questions: list[Row]
     if session["status"] == "ended":
         return []
     asked = {question["group_id"] for question in questions}
-    document = overview.groups_now(context.reader, session["id"])
-    waits = open_work.dependencies(context, session, rows)
+    document = overview.groups_now(context.reader, session["id"], kinds)
+    waits = open_work.dependencies(context, session, rows) if waits is None else waits
     cycle = task_graph.cycle(waits)
     found = []
     for group in map(handoff.named, document["groups"]):

@@ -28,6 +28,11 @@ def service(request: Request) -> Service:
     return found
 
 
+async def serving(request: Request) -> Service:
+    """The same for endpoints, which wait for no other thread to be told of it."""
+    return service(request)
+
+
 def access(request: Request) -> Access:
     """What the application lets in."""
     found: Access = request.app.state.access
@@ -44,7 +49,7 @@ def cookie(request: Request) -> str | None:
     return request.cookies.get(access(request).cookie)
 
 
-def bearer(request: Request) -> Caller | None:
+async def bearer(request: Request) -> Caller | None:
     """Who the request's token stands for, the server's own or a person's; None where it has none.
 
     Raises:
@@ -54,28 +59,29 @@ def bearer(request: Request) -> Caller | None:
     if given is None:
         return None
     scheme, _, token = given.partition(" ")
-    found = _known(request, token.strip()) if scheme.lower() == "bearer" else None
+    found = await _known(request, token.strip()) if scheme.lower() == "bearer" else None
     if found is None:
         raise Denied(401, "UNAUTHENTICATED", "This server does not know the token.")
     return found
 
 
-def _known(request: Request, token: str) -> Caller | None:
+async def _known(request: Request, token: str) -> Caller | None:
     proof = credential(token)
     if proof is None:
         return access(request).script(token)
-    person = service(request).person(proof)
+    # A person's token is looked up in the store.
+    person = await run_in_threadpool(service(request).person, proof)
     return None if person is None else Caller(person, proof, ways.token_of(person))
 
 
-def reader(request: Request) -> Caller:
+async def reader(request: Request) -> Caller:
     """Who reads.
 
     Raises:
         Denied: 401, where not everybody may; 400, the query names something twice.
     """
     _check_query(request)
-    found = bearer(request)
+    found = await bearer(request)
     if found is not None:
         return found
     known = visit(request)
@@ -119,8 +125,7 @@ async def writer(request: Request) -> Caller:
         Denied: 401, nobody is known; 403, the request comes from another place, or without its form's token.
     """
     _check_query(request)
-    # A person's token is looked up in the store.
-    found = await run_in_threadpool(bearer, request)
+    found = await bearer(request)
     if found is not None:
         return found
     known = visit(request)
@@ -212,7 +217,7 @@ def _fitting(name: str, text: str) -> str:
     return text
 
 
-def idempotency_key(
+async def idempotency_key(
     request: Request,
     key: Annotated[
         str | None,
@@ -232,7 +237,7 @@ def idempotency_key(
     return key
 
 
-Serving = Annotated[Service, Depends(service)]
+Serving = Annotated[Service, Depends(serving)]
 Reading = Annotated[Caller, Depends(reader)]
 Writing = Annotated[Caller, Depends(writer)]
 Fields = Annotated[dict[str, str], Depends(fields)]

@@ -12,7 +12,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app import answers, projects
@@ -195,9 +195,25 @@ def _signed(handle: Callable[..., Any], endpoint: Endpoint, *more: inspect.Param
     return handle
 
 
-def _masked(found: Answer) -> Answer:
-    told: Answer = masking.mask_value(elsewhere(found))
-    return told
+def _told(found: Answer, status: int = 200) -> Response:
+    """An answer as it is sent: without what is local, its secrets masked."""
+    shown = elsewhere(found)
+    text = _json(shown)
+    # Only behind a backslash could a secret be written in another way than in the value itself.
+    if "\\" in text or masking.may_hold_secrets(text):
+        text = _json(masking.mask_value(shown))
+    return Response(text.encode(), status, media_type="application/json")
+
+
+def _json(document: Answer) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _teller(endpoint: Endpoint) -> Callable[[Answer], Any]:
+    """How an endpoint gives its answer: as it is sent, or to the framework where that has more to do."""
+    if endpoint.shape is Answer and endpoint.then is None:
+        return functools.partial(_told, status=endpoint.status)
+    return lambda found: masking.mask_value(elsewhere(found))
 
 
 def _reading(endpoint: Endpoint) -> Callable[..., Any]:
@@ -208,10 +224,12 @@ def _reading(endpoint: Endpoint) -> Callable[..., Any]:
             return endpoint.act(context, **named)
         return answer(context, request.words, **named) if request.words else operations.read(context, request, **named)
 
-    def handle(serving: Service, caller: Caller, **given: Any) -> Answer:
+    tell = _teller(endpoint)
+
+    def handle(serving: Service, caller: Caller, **given: Any) -> Any:
         named = {places.get(name, name): value for name, value in given.items()}
         with serving.pool.lent() as context:
-            return _masked(act(context, named))
+            return tell(act(context, named))
 
     known = request.parameters()
     query = [_parameter(name, _query(known[name]), endpoint.defaults.get(name, known[name].default))
@@ -221,11 +239,12 @@ def _reading(endpoint: Endpoint) -> Callable[..., Any]:
 
 def _writing(endpoint: Endpoint) -> Callable[..., Any]:
     places, act = endpoint.places, endpoint.act or functools.partial(_operate, endpoint.request.words)
+    tell = _teller(endpoint)
 
-    def handle(serving: Service, caller: Caller, key: str | None, sent: Any = None, **given: Any) -> Answer:
+    def handle(serving: Service, caller: Caller, key: str | None, sent: Any = None, **given: Any) -> Any:
         named = {places[name]: value for name, value in given.items()} | ({} if key is None else {_KEY: key})
         try:
-            return _masked(act(serving, caller=caller, **_asked(endpoint, sent, caller, named)))
+            return tell(act(serving, caller=caller, **_asked(endpoint, sent, caller, named)))
         except Refused as problem:
             if problem.code in endpoint.statuses:
                 raise told_as(problem, endpoint.statuses[problem.code]) from None

@@ -174,8 +174,9 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
     """
     visit = callers.visit(request)
     pictures = {name: value for name, value in data.items() if isinstance(value, Markup)}
+    told = {name: value for name, value in data.items() if name not in pictures}
     known = {
-        "events": None, "waiting": "0", "problem": None, "typed": {}, **masking.mask_value(elsewhere(data)), **pictures,
+        "events": None, "waiting": "0", "problem": None, "typed": {}, **masking.mask_value(elsewhere(told)), **pictures,
         "person": masking.mask(visit.person) if visit else None,
         "csrf": visit.csrf if visit else "",
         "base": f"{request.url.scheme}://{request.url.netloc}",

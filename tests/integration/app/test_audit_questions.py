@@ -603,7 +603,8 @@ def steps(desk: Desk, words: str, **asked: Any) -> int:
 @pytest.mark.parametrize("words", ["audit gaps", "audit stats", "audit blockers"])
 def test_ten_times_the_record_takes_ten_times_the_work(tmp_path: pathlib.Path, words: str) -> None:
     small, large = grown(tmp_path / "small", 300), grown(tmp_path / "large", 3000)
-    began = time.monotonic()
+    began = time.process_time()
     took = [steps(desk, words) for desk in (small, large)]
     assert took[1] < 13 * took[0] + 5
-    assert time.monotonic() - began < 20
+    # Of this process alone: others may keep it waiting for as long as they like.
+    assert time.process_time() - began < 20
