@@ -43,10 +43,12 @@ def answers(
     workers: list[_Worker] = []
     try:
         for _ in range(min(count, len(questions))):
+            # Known before it is started: an interrupt may come in between.
+            workers.append(_Worker(asked))
             with contextlib.suppress(OSError, subprocess.SubprocessError):
-                workers.append(_Worker(command, asked))
+                workers[-1].start(command)
         for worker in workers:
-            worker.thread.join()
+            worker.wait()
     finally:
         for worker in workers:
             worker.end()
@@ -81,25 +83,43 @@ class _Asked:
 class _Worker:
     """A process that is asked, and the thread that asks it."""
 
-    def __init__(self, command: Sequence[str], asked: _Asked) -> None:
+    def __init__(self, asked: _Asked) -> None:
+        self._asked = asked
+        self._process: subprocess.Popen[bytes] | None = None
+        self._family: orphans.Family | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self, command: Sequence[str]) -> None:
+        """Start the process, and ask it in a thread."""
+
         def begin() -> subprocess.Popen[bytes]:
             # In a session of its own, so that an interrupt at the terminal reaches the caller alone.
-            return subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
+            self._process = subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
+            return self._process
 
         # Whoever looks for what commands have left behind must not take it for that.
-        self._process, self._family = orphans.start(begin, orphans.token())
-        self.thread = threading.Thread(target=asked.of, args=(self._process,), daemon=True)
-        self.thread.start()
+        process, self._family = orphans.start(begin, orphans.token())
+        self._thread = threading.Thread(target=self._asked.of, args=(process,), daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until it is asked no more."""
+        if self._thread is not None:
+            self._thread.join()
 
     def end(self) -> None:
         """End the process, which leaves nothing behind: it only read."""
+        if self._process is None:
+            return
         self._process.kill()
         self._process.wait()
-        self.thread.join()
-        orphans.forget(self._family)
+        if self._thread is not None and self._thread.ident is not None:
+            self._thread.join()
+        if self._family is not None:
+            orphans.forget(self._family)
         for stream in filter(None, (self._process.stdin, self._process.stdout)):
             # What is still to be written goes nowhere.
             with contextlib.suppress(OSError):

@@ -56,16 +56,27 @@ def test_what_cannot_be_started_answers_nothing(command: tuple[str, ...]) -> Non
     assert workers.answers(command, [b"a", b"b"], 2, nothing) == [None, None]
 
 
-def test_an_interrupt_leaves_no_process_and_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", [1, 2])
+def test_an_interrupt_leaves_no_process_and_no_thread(monkeypatch: pytest.MonkeyPatch, place: int) -> None:
+    """Whether it comes while all are asked, or while the second one is started."""
     before, started = threading.active_count(), []
-    start = orphans.start
+    popen = subprocess.Popen
 
-    def noted(begin: Callable[[], subprocess.Popen[bytes]], token: str) -> tuple[subprocess.Popen[bytes], Any]:
-        started.append(start(begin, token))
+    def noted(*given: Any, **named: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*given, **named))
         return started[-1]
 
-    monkeypatch.setattr(orphans, "start", noted)
+    def family(begin: Callable[[], subprocess.Popen[bytes]], token: str) -> tuple[subprocess.Popen[bytes], Any]:
+        found = start(begin, token)
+        if len(started) == place == 2:
+            raise KeyboardInterrupt
+        return found
+
+    start = orphans.start
+    monkeypatch.setattr(orphans, "start", family)
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    questions = [b"wait"] * 2 if place == 2 else [b"a", b"wait"]
     with pytest.raises(KeyboardInterrupt):
-        workers.answers(PROGRAM, [b"a", b"wait", b"wait"], 2, lambda _: _thread.interrupt_main())
-    assert [process.returncode for process, _ in started] == [-signal.SIGKILL] * 2
+        workers.answers(PROGRAM, questions, place, lambda _: _thread.interrupt_main())
+    assert [process.returncode for process in started] == [-signal.SIGKILL] * place
     assert threading.active_count() == before
