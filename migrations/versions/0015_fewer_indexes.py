@@ -23,7 +23,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Put the indexes back as they were, unless a decision keeps of its answer only what its other columns do not say."""
+    """Put the indexes back as they were, unless a decision keeps only a part of its answer."""
     migrate.refuse_loss(op.get_bind(), unread={"router_decisions": "rules_version >= 6"})
     for statement in migrate.statements(DOWN):
         op.get_bind().exec_driver_sql(statement)

@@ -1,7 +1,7 @@
 """Frozen values with named fields, made without compiling anything for a class that is seldom used.
 
-`typing.NamedTuple` compiles each annotation that is text, which every annotation here is, and `collections.namedtuple` a
-constructor for each class; both cost a cold command more than reading the database. Type checkers see
+`typing.NamedTuple` compiles each annotation that is text, which every annotation here is, and `collections.namedtuple`
+a constructor for each class; both cost a cold command more than reading the database. Type checkers see
 `typing.NamedTuple` itself.
 """
 

@@ -185,7 +185,8 @@ def refuse_loss(
     """
     lost = {}
     for (table,) in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        dropped = table in tables if tables or unread else table != "alembic_version" and not table.startswith("sqlite_")
+        ours = table != "alembic_version" and not table.startswith("sqlite_")
+        dropped = table in tables if tables or unread else ours
         if dropped:
             where = f" WHERE kind <> '{EVENT}'" if table == "audit_events" else ""
             # The names come from the schema itself.
