@@ -15,7 +15,7 @@ from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
-from orchestrator.core.masking_letters import SHORT, Letters, compiled
+from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
     NOTHING,
@@ -361,17 +361,12 @@ def _hinted(view: View, hints: Hints, at: int, whole: bool) -> Hints:
 
 
 class _Literals:
-    """The literals of hints that are in a text from a place on, each looked for once.
+    """The literals of hints that are in a text from a place on, each looked for once."""
 
-    Those without a blank are looked for in the words of a longer text, each of which is there once.
-    """
-
-    __slots__ = ("_at", "_found", "_lower", "_view", "_words")
+    __slots__ = ("_at", "_found", "_lower", "_text", "_view")
 
     def __init__(self, view: View, at: int) -> None:
-        unread = view.text[at:]
-        self._words = "\n".join(set(unread.split())) if len(unread) >= SHORT else unread
-        self._lower = patterns.lowered(self._words)
+        self._text, self._lower = view.text[at:], view.lower[at:]
         self._view, self._at = view, at
         self._found: dict[str, bool] = {}
 
@@ -386,11 +381,7 @@ class _Literals:
     def _is_in(self, literal: str, lower: bool) -> bool:
         known = self._found.get(literal)
         if known is None:
-            if " " in literal:
-                known = (self._view.lower if lower else self._view.text).find(literal, self._at) >= 0
-            else:
-                known = holds(self._lower if lower else self._words, literal)
-            self._found[literal] = known
+            known = self._found[literal] = holds(self._lower if lower else self._text, literal)
         return known
 
 
