@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from orchestrator.core import sha256
 from orchestrator.core.masking_letters import compiled
@@ -31,6 +31,24 @@ _EXAMPLE = "0x0x0x0x0x0x"
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     """Whether a key or registered value could be in a text; false in a microsecond for most texts."""
     return look(text, secrets, keys_only=True) != NOTHING
+
+
+def any_may_hold_keys(values: Iterable[Any], secrets: Sequence[str] = ()) -> bool:
+    """The same of all names and texts in JSON-like values, in one look."""
+    texts: list[str] = []
+    _collect(values, texts)
+    return look("\n".join(texts), secrets, keys_only=True) != NOTHING
+
+
+def _collect(values: Iterable[Any], texts: list[str]) -> None:
+    for value in values:
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, Mapping):
+            texts += value
+            _collect(value.values(), texts)
+        elif isinstance(value, list | tuple):
+            _collect(value, texts)
 
 
 def may_hold_secrets(text: str, secrets: Sequence[str] = ()) -> bool:

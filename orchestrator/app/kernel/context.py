@@ -450,9 +450,7 @@ def _placed(context: Context, call: Call) -> Call:
 
 def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
     """The call with the keys in all that will be stored of it masked: who called, and by which names, too."""
-    # One look at all texts together, which most calls pass; only within a text of Python, as of a dict, is one escaped.
-    texts = (*call[:3], *call.input, *call.input.values(), *call[4:-1], *call.circumstances)
-    if not masking.may_hold_keys("\n".join(map(str, filter(None, texts))), secrets):
+    if not masking.any_may_hold_keys(call, secrets):
         return call
     masked = Call(*masking.mask_keys_value(tuple(call), secrets))
     return masked._replace(

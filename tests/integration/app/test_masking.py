@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from orchestrator.core import masking
 from orchestrator.errors import OrchestratorError
 from tests.integration.app.desk import Desk
 
 OPENAI = "sk-" + "a1B2" * 10
 ANTHROPIC = "sk-ant-api03-" + "x7Y9" * 10
 SECRET = "a-value-that-no-pattern-knows"  # noqa: S105 - made up
+
+
+WHERE: list[Callable[[str], Any]] = [
+    lambda key: {"summary": f"used {key}."},
+    lambda key: {"details": {"a": [{"b": f"used {key}."}]}},
+    lambda key: {"details": {"a": {key: "is a name"}}},
+]
 
 
 @pytest.fixture
@@ -27,15 +38,18 @@ def everything(desk: Desk) -> bytes:
     return b"".join(path.read_bytes() for path in pathlib.Path(desk.context.path).parent.glob("*.db*"))
 
 
+@pytest.mark.parametrize("said", WHERE, ids=["summary", "a value", "a name"])
 @pytest.mark.parametrize("key", ['it\'s "this" one', "C:\\keys\\mine", "first line\nsecond"])
-def test_p24_a_registered_value_is_found_as_it_is_written(desk: Desk, key: str) -> None:
-    desk.context.secrets = (key,)
+def test_p24_a_registered_value_is_found_as_it_is_written(desk: Desk, key: str, said: Callable[[str], Any]) -> None:
+    desk.context.secrets = masking.registered({"A_KEY": key})[0]
     given = {"session_id": "S1", "group_id": "A", "current_agent": "developer", "status": "READY_FOR_QA"}
-    answer = desk.call("route", **given, summary=f"used {key}.")
-    told = desk.context.reader.one("SELECT summary FROM agent_reports WHERE seq = :seq", seq=answer["seq"])
+    answer = desk.call("route", **given, **said(key))
+    told = desk.context.reader.one("SELECT summary, details FROM agent_reports WHERE seq = :seq", seq=answer["seq"])
     assert told is not None
-    assert key not in str(told[0])
-    assert "[MASKED:" in str(told[0])
+    assert "[MASKED:" in f"{told[0]} {told[1]}"
+    found = everything(desk)
+    for form in (key, *(json.dumps(key, ensure_ascii=ascii_)[1:-1] for ascii_ in (True, False))):
+        assert form.encode() not in found
 
 
 @pytest.mark.parametrize("key", [OPENAI, ANTHROPIC, SECRET])
