@@ -11,7 +11,7 @@ from tests.acceptance.exploring import Setting
 from tests.conftest import LONG
 
 WALKS, STEPS = (2000, 100) if LONG else (56, 60)
-STATES = 20_000 if LONG else 130
+STATES = 20_000 if LONG else 80
 BLOCKS = 8
 
 

@@ -94,6 +94,7 @@ def test_the_steps_that_are_verified_can_be_chosen(
 ) -> None:
     monkeypatch.setattr(verified, "STEPS", verified.STEPS)
     monkeypatch.setattr(verified, "STEPS_TOLD", verified.STEPS_TOLD)
+    monkeypatch.setattr(verified, "SESSIONS", 2)
     monkeypatch.setattr("sys.argv", ["bench", "--rows", "11", "--steps", "40", "--rounds", "11"])
     main.main()
     out = capsys.readouterr().out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import subprocess
 import sys
@@ -59,7 +58,7 @@ def test_what_cannot_be_started_answers_nothing(command: tuple[str, ...]) -> Non
 @pytest.mark.parametrize("place", [1, 2])
 def test_an_interrupt_leaves_no_process_and_no_thread(monkeypatch: pytest.MonkeyPatch, place: int) -> None:
     """Whether it comes while all are asked, or while the second one is started."""
-    before, started = threading.active_count(), []
+    before, started, main = threading.active_count(), [], threading.get_ident()
     popen = subprocess.Popen
 
     def noted(*given: Any, **named: Any) -> subprocess.Popen[bytes]:
@@ -77,6 +76,6 @@ def test_an_interrupt_leaves_no_process_and_no_thread(monkeypatch: pytest.Monkey
     monkeypatch.setattr(subprocess, "Popen", noted)
     questions = [b"wait"] * 2 if place == 2 else [b"a", b"wait"]
     with pytest.raises(KeyboardInterrupt):
-        workers.answers(PROGRAM, questions, place, lambda _: _thread.interrupt_main())
+        workers.answers(PROGRAM, questions, place, lambda _: signal.pthread_kill(main, signal.SIGINT))
     assert [process.returncode for process in started] == [-signal.SIGKILL] * place
     assert threading.active_count() == before

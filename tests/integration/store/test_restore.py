@@ -372,8 +372,8 @@ def calls(database: pathlib.Path, copy: pathlib.Path, template: pathlib.Path) ->
         shutil.copytree(template, database.parent)
         middle = (low + high) // 2
         low, high = (middle, high) if killed(middle, database, copy) else (low, middle)
-    yield from range(1, low - 60, 1 if LONG else max(1, low // 3))
-    yield from range(max(1, low - 60), low + 1, 1 if LONG else 9)
+    yield from range(1, low - 60, 1 if LONG else max(1, low // 2))
+    yield from range(max(1, low - 60), low + 1, 1 if LONG else 12)
 
 
 # What doctor says of a backup that was only copied

@@ -77,7 +77,7 @@ def test_a_row_is_kept_as_it_is_however_the_step_came_to_know_it(session: sqlite
         elif known == "read":
             one.row("task_groups", (name,))
         elif known == "taken in":
-            one.know("task_groups", (name,), session.execute(GROUP_ROW, (name,)).fetchone())
+            one.know("task_groups", (name,), list(session.execute(GROUP_ROW, (name,)).fetchone()))
         one.update("task_groups", (name,), {"senior": True, "builder_role": "developer", "turn": None})
         one.update("task_groups", (name,), {"iterations": 1}, hold=True)
         one.update("task_groups", (name,), {"iterations": 2})

@@ -169,6 +169,7 @@ def test_a_downgrade_names_the_decisions_whose_answers_an_older_program_would_cu
 
 def test_a_downgrade_that_would_lose_what_was_imported_names_it(tmp_path: pathlib.Path) -> None:
     desk = Desk(tmp_path)
+    desk.context.rules_version = facts.LEAN_SINCE - 1
     desk.call("import peer", file=str(peer.incident(tmp_path / "peer.db")))
     desk.context.connection.close()
     before, content = contents(desk.path), objects(desk.path)
