@@ -376,7 +376,7 @@ def test_what_a_person_does_is_done_or_refused_whatever_is_sent(
     numbers = itertools.count()
 
     @hypothesis.settings(
-        max_examples=150, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+        max_examples=150 if LONG else 75, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
     @hypothesis.given(act=st.sampled_from(PERSONAL), kind=st.sampled_from(["awaiting", "failed", "done"]),

@@ -21,6 +21,7 @@ from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader
 from tests import conftest
 
+STATES = 200 if conftest.LONG else 100
 LONG = pytest.mark.skipif(not conftest.LONG, reason="takes minutes: ORCHESTRATOR_LONG_DRILLS=1")
 Document = dict[str, Any]
 Change = Callable[[Document], object]
@@ -404,8 +405,8 @@ def test_the_small_alphabet_of_the_shipped_workflow() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", proving.CONFIGURATIONS, ids=lambda setting: setting.name)
 def test_nothing_is_found_in_the_first_states_of_any_configuration(setting: Setting) -> None:
-    proof = proving.prove(shipped(), {}, settings=(setting,), states=200)
-    assert (proof.counterexamples, proof.states >= 200) == ((), True)
+    proof = proving.prove(shipped(), {}, settings=(setting,), states=STATES)
+    assert (proof.counterexamples, proof.states >= STATES) == ((), True)
 
 
 @pytest.mark.parametrize(

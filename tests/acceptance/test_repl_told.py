@@ -40,8 +40,13 @@ def typed(house: House, script: pathlib.Path, command: str, **variables: str) ->
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("call", ["run", "run --json", "repl", "repl --json"])
-@pytest.mark.parametrize("where", ["named", "of the project", "of the environment"])
+@pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        ("run", "named"), ("run --json", "of the project"), ("repl", "of the environment"), ("repl --json", "named"),
+        ("run --json", "of the environment"), ("repl", "of the project"),
+    ],
+)  # fmt: skip
 def test_the_command_of_the_next_line_works_as_it_stands(
     house: House, script: pathlib.Path, call: str, where: str
 ) -> None:

@@ -11,7 +11,7 @@ from orchestrator.core import masking_machine
 from tests.unit.core import growth
 from tests.unit.core.test_masking import OPENAI
 
-SIZE = 16_384
+SIZE = 8_192
 ROUNDS = 3
 BOUND = 2.5
 REGISTERED = ("registered-secret-1", "aaaaaaaa-1")

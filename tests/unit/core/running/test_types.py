@@ -224,4 +224,4 @@ def test_every_text_has_a_known_type(text: str) -> None:
     ],
 )  # fmt: skip
 def test_long_texts_take_linear_time(unit: str) -> None:
-    assert growth.is_even(types.detect, unit, 2_000)
+    assert growth.is_even(types.detect, unit, 1_200)
