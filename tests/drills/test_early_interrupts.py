@@ -23,7 +23,7 @@ from tests.drills import field
 
 pytestmark = pytest.mark.slow
 
-STARTS = 100 if LONG else 6
+STARTS = 100 if LONG else 4
 SENTENCE = early_interrupts.SENTENCE.encode()
 CALLS: dict[str, tuple[str, ...]] = {
     "batch": ("batch",), "status": ("status", "S1"), "verify": ("audit", "verify"), "init": ("init",),

@@ -20,7 +20,7 @@ from tests.drills.field import AT, SESSION
 
 pytestmark = pytest.mark.slow
 
-KILLS = 200 if LONG else 20
+KILLS = 200 if LONG else 12
 EVERY = 1 if LONG else 12
 """At every so-manieth statement a process is killed."""
 
