@@ -192,7 +192,7 @@ class MakeCertificate(
     words="certificate make",
     line="Write a session's verdict and its proofs as one document.",
     example="orchestrator certificate make S1 --sign ~/.ssh/id_ed25519 --output s1.cert.json",
-    use_case="audit.certifying:make",
+    use_case="audit.make_certificate:make",
     answer="records.MadeCertificate",
 ):
     """Write a certificate of a session's newest verdict: what the verdict rests on as one JSON document, with proofs,

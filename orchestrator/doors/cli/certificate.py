@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.audit import certified
+from orchestrator.app.audit import check_certificate
 from orchestrator.app.audit.requests import MakeCertificate
 from orchestrator.core import certificates, strictjson
 from orchestrator.doors.cli import calling, output, shapes, values
@@ -24,7 +24,7 @@ def _check(given: Given) -> Result:
     named = given.arguments
     data = values.read_file(named["file"], "FILE", certificates.SIZE_LIMIT)
     known = signers(named.get("key"))
-    answer = certified.check(
+    answer = check_certificate.check(
         data, named["file"], known=known, folder=named.get("repo"), ref=named.get("ref", "HEAD")
     )
     return calling.result(answer, None)

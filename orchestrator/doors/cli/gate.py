@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from orchestrator import bootstrap
-from orchestrator.app.audit import gating
+from orchestrator.app.audit import pull_request_gate
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import certificates
@@ -34,7 +34,7 @@ def _gate(given: Given) -> Result:
     known = certificate.signers(named.get("key"))
     context = _database(given)
     try:
-        answer = gating.gate(
+        answer = pull_request_gate.gate(
             named.get("repo", "."), named["base"], named.get("head", "HEAD"), files=files, known=known,
             context=context, is_named=bool(given.db or os.environ.get("ORCHESTRATOR_DB")),
         )
@@ -149,7 +149,7 @@ COMMANDS = {
         (
             argument("files", "Certificates.", required=False, kind=WORDS),
             option("base", "The commit or branch that is merged into.", required=True, metavar="REF"),
-            option("head", "The commit or branch that is to be merged (default: HEAD).", metavar="REF"),
+            option("head", "The commit or branch to merge (default: HEAD).", metavar="REF"),
             option("key", "The known keys: a file of allowed signers, as git has it, or a public key.", metavar="FILE"),
             option("repo", "The repository (default: the current folder).", metavar="DIR"),
             option("format", "How to print it (default: text); github is Markdown for a job summary.",

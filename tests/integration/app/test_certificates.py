@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.app.audit import certified
+from orchestrator.app.audit import check_certificate
 from orchestrator.core import certificates, strictjson
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
@@ -58,13 +58,13 @@ def document(court: Court, **more: Any) -> str:
 
 def found(text: str | bytes, **more: Any) -> list[tuple[str, str]]:
     data = text.encode() if isinstance(text, str) else text
-    answer = certified.check(data, "it", **more)
+    answer = check_certificate.check(data, "it", **more)
     assert answer["ok"] == (answer["problems"] == [])
     return [(each["place"], each["message"]) for each in answer["problems"]]
 
 
 def test_a_certificate_says_what_the_verdict_rests_on(made: str) -> None:
-    answer = certified.check(made.encode(), "it")
+    answer = check_certificate.check(made.encode(), "it")
     assert (answer["ok"], answer["exit_code"], answer["verdict"]) == (True, 0, "ACCEPT")
     assert answer["groups"] == {"completed": 3, "deferred_external": 1, "cancelled": 1}
     body = json.loads(made)["certificate"]
@@ -179,7 +179,7 @@ def test_whatever_stands_in_a_certificate_is_told_as_a_problem(made: str, data: 
     holder = functools.reduce(lambda value, name: value[name], above, body)
     holder[key] = data.draw(VALUES)
     try:
-        answer = certified.check(certificates.document(body).encode("utf-8", "surrogatepass"), "it")
+        answer = check_certificate.check(certificates.document(body).encode("utf-8", "surrogatepass"), "it")
     except OrchestratorError:
         return
     assert answer["ok"] or answer["problems"]
@@ -302,7 +302,7 @@ def test_what_has_no_verdict_that_stands_gets_no_certificate(court: Callable[[],
 def test_a_rejection_is_certified_as_one() -> None:
     court = Court("A", plan=True)
     court.judge()
-    answer = certified.check(document(court).encode(), "it")
+    answer = check_certificate.check(document(court).encode(), "it")
     assert (answer["ok"], answer["verdict"], answer["exit_code"]) == (True, "REJECT", 1)
 
 
@@ -350,7 +350,7 @@ def test_a_signature_is_one_of_the_known_keys(
     signed: tuple[str, str, str], known: str, why: str, signer: str | None
 ) -> None:
     text, one, two = signed
-    answer = certified.check(text.encode(), "it", known=known.format(one=one, two=two))
+    answer = check_certificate.check(text.encode(), "it", known=known.format(one=one, two=two))
     assert (answer["ok"], answer["signature"]["signer"]) == (not why, signer)
     assert [(each["place"], why in each["message"]) for each in answer["problems"]] == [("signature", True)] * bool(why)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.audit import certifying, gating
+from orchestrator.app.audit import make_certificate, pull_request_gate
 from orchestrator.core import certificates, strictjson
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
@@ -63,7 +63,7 @@ class Project:
         return court
 
     def gate(self, court: Court | None = None, base: str = "main", **more: Any) -> Answer:
-        return gating.gate(str(self.folder), base, "HEAD", context=court and court.context, **more)
+        return pull_request_gate.gate(str(self.folder), base, "HEAD", context=court and court.context, **more)
 
     def uncovered(self, court: Court | None = None, **more: Any) -> list[str]:
         answer = self.gate(court, **more)
@@ -173,7 +173,7 @@ def test_a_range_that_cannot_be_seen_is_refused(project: Project, tmp_path: path
         (tmp_path, "main", "NO_REPOSITORY"),
     ):
         with pytest.raises(OrchestratorError) as caught:
-            gating.gate(str(folder), base, "HEAD")
+            pull_request_gate.gate(str(folder), base, "HEAD")
         assert caught.value.code == code
 
 
@@ -183,9 +183,9 @@ def test_the_work_of_a_driven_team_passes(team: Team) -> None:
     team.desk.planned("S1", "A", "B")
     merges = [each for group in "AB" for each in through(group, MERGES | {"group": group})]
     assert team.drive(build("A", "of A\n"), build("B", "of B\n"), REST[3], *merges, land=True)["landed"] is True
-    answer = gating.gate(str(team.folder), "base", "main", context=team.desk.context, is_named=False)
+    answer = pull_request_gate.gate(str(team.folder), "base", "main", context=team.desk.context, is_named=False)
     assert [each for each in answer["commits"] if not each["covered"]] == []
     assert {each["by"] for each in answer["commits"]} == {"session S1", "merges and adds nothing"}
-    body = certifying.body(team.desk.context, "S1")
+    body = make_certificate.body(team.desk.context, "S1")
     assert [each["proof"] for each in body["merges"]] == ["merged", "merged"]
     assert certificates.problems(certificates.read(certificates.document(body).encode(), "it")) == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from orchestrator.app.audit import certified, certifying
+from orchestrator.app.audit import check_certificate, make_certificate
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import gated_commits, masking, strictjson
 from orchestrator.core.suggestions import again, local, options, sentence
@@ -52,7 +52,7 @@ def gate(
         folder: the repository, or a folder in it.
         base, head: commits, branches or tags; asked for is what `git log BASE..HEAD` lists.
         files: certificates, each with its name.
-        known: as `certified.look` takes it; certificates must be signed by one of these keys.
+        known: as `check_certificate.look` takes it; certificates must be signed by one of these keys.
         context: a database whose accepted sessions count as well.
         is_named: whether somebody named that database; one that was found must not be tracked by git.
 
@@ -68,8 +68,8 @@ def gate(
     if files and known is None:
         what = "The gate counts only certificates that are signed by a known key."
         raise UsageError("USAGE", what, again(key="FILE"))
-    first, last = certified.require_repository(folder, base, head)
-    if certified.is_shallow(folder):
+    first, last = check_certificate.require_repository(folder, base, head)
+    if check_certificate.is_shallow(folder):
         message = sentence("{} is a shallow clone, so commits of the range may be missing.", local(folder))
         raise EnvironmentProblem("SHALLOW_CLONE", message, "git fetch --unshallow")
     commits = {each.id: each for each in _between(folder, first, last)}
@@ -119,7 +119,7 @@ def _certificates(
     told, sources, own = list[Answer](), list[Source](), set[str]()
     for name, data in files:
         try:
-            checked = certified.look(data, name, known)
+            checked = check_certificate.look(data, name, known)
         except OrchestratorError as problem:
             told.append({"file": name, "session_id": None, "counts": False, "problems": [problem.message]})
             continue
@@ -164,7 +164,7 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
     sources = []
     for session in found:
         try:
-            body = certifying.body(context, session)
+            body = make_certificate.body(context, session)
         except OrchestratorError as problem:
             warnings.append(problem.message)
             continue
