@@ -51,6 +51,12 @@ REPORTS = {
     "developer spawn": "READY_FOR_QA", "qa_expert spawn": "PASS", "tech_lead spawn": "APPROVED",
     "developer spawn_merge": "MERGE_SUCCESS",
 }  # fmt: skip
+SECOND_START = "is under way|has already been started|Turn 1 is not open|project_manager has no open turn"
+"""How the second of two equal starts of one message is denied.
+
+Their hooks run at the same time: which comes first is open, whether both saw the turn as free, and whether the first
+one's agent has answered by then.
+"""
 FIRST_LINE = re.compile(r"\[orchestrator (\S+) (\S+) turn (\d+) (\S+) (\S+)\]")
 DRIVER = """
 from orchestrator.app.reports import limits
