@@ -1,6 +1,7 @@
 """What is made of the declarations and kept as files: `./task generate` writes it.
 
-The stub of the Python interface's methods, and the reference of all commands.
+The stub of the Python interface's methods, the reference of all commands, and the SQL that the store's
+declarations are rendered to.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from orchestrator.app.kernel.requests import Request
 from orchestrator.doors.cli import catalogue, options
 from orchestrator.doors.cli.options import Command, Parameter
 from orchestrator.doors.python import methods
+from orchestrator.store import schema_rendering, schema_script
 
 _STUB = """from typing import Any
 
@@ -79,9 +81,13 @@ def _value(parameter: Parameter) -> str:
     return "\\|".join(parameter.choices) or parameter.metavar or parameter.name.upper()
 
 
+_STORE = pathlib.Path(schema_rendering.__file__).parent
 FILES = {
     pathlib.Path(methods.__file__).with_suffix(".pyi"): stub,
     pathlib.Path(__file__).parents[2] / "docs" / "commands.md": reference,
+    schema_script.FILE: schema_rendering.sqlite,
+    _STORE / "task_conditions.py": schema_rendering.task_conditions,
+    _STORE / "path_statements.py": schema_rendering.path_statements,
 }
 
 

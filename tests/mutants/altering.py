@@ -221,10 +221,7 @@ def _relation(rest: str) -> None:
 def _restate(change: Callable[[str], str]) -> None:
     """Make databases with other statements, wherever they are made: as declared, and by migrations."""
     guards = importlib.import_module("orchestrator.store.guards")
-    tables = importlib.import_module("orchestrator.store.guards_tables")
-    changed = [_changed(module, name, change) for module, name in (
-        (guards, "TRIGGERS"), (guards, "VIEWS"), (tables, "VERSION_TRIGGERS"),
-    )]  # fmt: skip
+    changed = [_changed(guards, name, change) for name in ("TRIGGERS", "VIEWS", "VERSION_TRIGGERS")]
     if not any(changed):
         raise ValueError("no statement to change")
     migrate = importlib.import_module("orchestrator.store.migrate")

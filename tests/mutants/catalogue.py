@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import guards, guards_path, guards_tables
+from orchestrator.store import guards
 from tests.mutants import altering, relations, sqltext
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -143,7 +143,7 @@ def _relations() -> Iterator[Mutant]:
 
 
 def _parts() -> Iterator[Mutant]:
-    for view, sql in guards_path.VIEWS:
+    for view, sql in guards.VIEWS:
         for number, term in enumerate(sqltext.terms(sql)):
             asked = ", of what is waited for" if SETTLED in sql[: term.start] and ENDED in sql[term.end :] else ""
             what = f"{_shortened(sql[term.start : term.end])} is {term.instead}{asked}"
@@ -151,7 +151,7 @@ def _parts() -> Iterator[Mutant]:
 
 
 def _triggers() -> Iterator[Mutant]:
-    for name, sql in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS):
+    for name, sql in (*guards.TRIGGERS, *guards.VERSION_TRIGGERS):
         found = re.search(r"(\w+(?: OF [\w, ]+)?) ON (\w+)", sql)
         event, table = (found[1], found[2]) if found else ("", "")
         yield Mutant(f"trigger:{name}", f"{event} on {table}", (), (name, table))

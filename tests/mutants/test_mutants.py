@@ -20,7 +20,7 @@ import pytest
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import gaps, guards, guards_path, guards_tables, path_history, settings_rules
+from orchestrator.store import gaps, guards, path_history, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
 from tests.mutants import altering, catalogue, hosting, probing, reach, redundant, relations, sqltext, table
@@ -130,7 +130,7 @@ def _functions(node: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[st
 
 def test_every_trigger_is_a_mutant(found: dict[str, Mutant]) -> None:
     whole = [name for name in of(found, "trigger") if ":" not in name]
-    assert whole == [name for name, _ in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS)]
+    assert whole == [name for name, _ in (*guards.TRIGGERS, *guards.VERSION_TRIGGERS)]
 
 
 def test_every_case_of_a_trigger_that_refuses_several_is_a_mutant(found: dict[str, Mutant]) -> None:
@@ -162,7 +162,7 @@ def test_every_error_that_a_use_case_raises_is_a_mutant(found: dict[str, Mutant]
 
 
 def test_every_view_that_decides_has_terms(found: dict[str, Mutant]) -> None:
-    assert {part.partition(":")[0] for part in of(found, "part")} == {name for name, _ in guards_path.VIEWS}
+    assert {part.partition(":")[0] for part in of(found, "part")} == {name for name, _ in guards.VIEWS}
 
 
 def test_every_statement_between_rows_has_terms_and_is_swapped_wherever_it_is_kept(found: dict[str, Mutant]) -> None:
