@@ -7,8 +7,8 @@ from __future__ import annotations
 
 _NAMED = "(SELECT value FROM json_each(:groups))"
 
-LANES = """SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq FROM task_groups
-    WHERE session_id = :session AND created_seq > :since ORDER BY created_seq, id LIMIT :limit"""
+LANES = """SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
+    FROM task_groups WHERE session_id = :session AND created_seq > :since ORDER BY created_seq, id LIMIT :limit"""
 CHOSEN_LANES = f"""SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
     FROM task_groups WHERE session_id = :session AND id IN {_NAMED} ORDER BY created_seq, id"""
 TURNS = f"""SELECT h.group_id, h.turn, h.agent_id, a.role, e.at FROM handoffs h

@@ -1,4 +1,4 @@
-"""What is released: the same bytes wherever it is built, installable in the ways that people use, with all its parts."""
+"""What is released: the same bytes wherever it is built, complete, and installable in the ways that people use."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def wheel(built: pathlib.Path) -> pathlib.Path:
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Lets every installer take the releases of the lock file, so that a new one of somebody else's breaks no test."""
-    pinned = re.findall(r"^[a-z][^\s;]*==[^\s;]+(?: ; [^\\\n]+)?", (source.ROOT / "requirements-all.lock").read_text(), re.M)
+    lock = (source.ROOT / "requirements-all.lock").read_text("utf-8")
+    pinned = re.findall(r"^[a-z][^\s;]*==[^\s;]+(?: ; [^\\\n]+)?", lock, re.MULTILINE)
     path = tmp_path_factory.mktemp("releases") / "constraints.txt"
     path.write_text("\n".join(pinned))
     return {"PIP_CONSTRAINT": str(path), "UV_CONSTRAINT": str(path), "UV_PYTHON_DOWNLOADS": "never"}

@@ -39,7 +39,8 @@ def test_a_workflow_that_is_unsafe_is_found(tmp_path: pathlib.Path) -> None:
 
 
 def test_whatever_they_run_of_the_project_is_there() -> None:
-    tasks = re.search(r"^case \$task in\n(.*)^esac$", (source.ROOT / "task").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    script = (source.ROOT / "task").read_text("utf-8")
+    tasks = re.search(r"^case \$task in\n(.*)^esac$", script, re.DOTALL | re.MULTILINE)
     assert tasks is not None
     known = set(re.findall(r"[\w-]+", " ".join(re.findall(r"^([\w| -]+)\)$", tasks[1], re.MULTILINE))))
     for path in OWN:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typer.completion import get_completion_script
+
 from orchestrator.doors.cli.options import WORD, Command, Given, Parameter, Result
 
 SHELLS = ("bash", "zsh", "fish")
@@ -10,8 +12,6 @@ VARIABLE = "_ORCHESTRATOR_COMPLETE"
 
 
 def _completion(given: Given) -> Result:
-    from typer.completion import get_completion_script
-
     shell = given.arguments["shell"]
     script = get_completion_script(prog_name="orchestrator", complete_var=VARIABLE, shell=shell)
     return Result({"db": None}, script, raw=True)
@@ -24,7 +24,7 @@ COMMANDS = {
         ' `eval "$(orchestrator completion bash)"` to ~/.bashrc, for zsh `eval "$(orchestrator completion zsh)"` to'
         " ~/.zshrc (after compinit); for fish write it to ~/.config/fish/completions/orchestrator.fish.",
         "orchestrator completion bash",
-        (Parameter("shell", (), WORD, "The shell.", True, "SHELL", SHELLS),),
+        (Parameter("shell", (), WORD, "The shell: bash, zsh or fish.", True, "SHELL", SHELLS),),
         None,
         _completion,
         line="Print the completion script for bash, zsh or fish.",
