@@ -102,8 +102,20 @@ _Settings.add_multi_constructor("tag:yaml.org,2002:python/name:", lambda loader,
 
 def test_the_site_has_every_document() -> None:
     settings = yaml.load((source.ROOT / "mkdocs.yml").read_text("utf-8"), _Settings)  # noqa: S506 - a safe loader
-    carried = re.findall(r'^    "([\w./]+)": "([\w./-]+)",$', (DOCS / "_site" / "hooks.py").read_text("utf-8"), re.MULTILINE)
+    hooks = (DOCS / "_site" / "hooks.py").read_text("utf-8")
+    carried = re.findall(r'^    "([\w./]+)": "([\w./-]+)",$', hooks, re.MULTILINE)
     own = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
     listed = pages(settings["nav"])
     assert sorted(listed) == sorted(own | {page for _, page in carried})
     assert [document for document, _ in carried if not (source.ROOT / document).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((source.ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml")), ids=lambda path: path.name
+)
+def test_a_form_for_issues_asks_each_thing_once_and_has_something_to_fill_in(path: pathlib.Path) -> None:
+    form = yaml.safe_load(path.read_text("utf-8"))
+    names = [field["id"] for field in form["body"]]
+    assert (bool(form["name"] and form["description"]), len(set(names))) == (True, len(names))
+    assert all(field["attributes"]["label"] for field in form["body"])
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
