@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.tuples import NamedTuple
@@ -25,6 +25,7 @@ ROLES = (
 """The roles that have a colour of their own."""
 OTHER = "other"
 MOST_SAID = 200
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -50,7 +51,7 @@ def part(whole: Window, zoom: int, at: int) -> Window:
 def moments(shown: Window) -> list[str]:
     """Five moments of a time, from its beginning to its end, in UTC, ISO 8601."""
     length = (shown.end - shown.start) / 4
-    found = (datetime.fromtimestamp(shown.start + each * length, UTC) for each in range(5))
+    found = (_EPOCH + timedelta(seconds=shown.start + each * length) for each in range(5))
     return [moment.isoformat(timespec="seconds").replace("+00:00", "Z") for moment in found]
 
 

@@ -201,8 +201,10 @@ def hostile(house: WebHouse) -> list[str]:
                    "summary": TEXT}),
         ("task create", {"id": "T", "title": TEXT, "session_id": "hostile", "group_id": "B", "by": "developer"}),
     )  # fmt: skip
-    tabs = ("", "/verdict", "/time", "/graph", "/decisions", "/decisions/D5", "/steps", "/runs", "/groups/A", "/groups/B",
-            "/handoffs/4?group=A")  # fmt: skip
+    tabs = (
+        "", "/verdict", "/time", "/graph", "/decisions", "/decisions/D5", "/steps", "/runs", "/groups/A", "/groups/B",
+        "/handoffs/4?group=A",
+    )  # fmt: skip
     return ["/", f"/questions/{found[4]['question_id']}", "/sessions", *(f"/sessions/hostile{tab}" for tab in tabs)]
 
 
