@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -141,8 +142,17 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
+            "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)
+
+
+def _deadline(started: str | None, timeout_ms: int | None) -> str | None:
+    """When a run that has begun is stopped, UTC; None where that is not known."""
+    if started is None or timeout_ms is None:
+        return None
+    moment = datetime.fromisoformat(started) + timedelta(milliseconds=timeout_ms)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _shortened(found: dict[str, Any]) -> dict[str, Any]:
