@@ -311,15 +311,27 @@ def _asked(endpoint: Endpoint, sent: Any, caller: Caller, named: dict[str, Any])
     return {**sent, "by": caller.person, **named}
 
 
-for each in READING:
+_ASKED_OFTEN = frozenset(
+    ("/sessions/{session}/status", "/sessions/{session}/reports", "/projects/{project}/chat", "/tasks/{id}")
+)
+"""The paths that come first: the framework tries one after the other."""
+
+
+def _register(endpoint: Endpoint) -> None:
+    if endpoint in READING:
+        router.add_api_route(
+            endpoint.path, _reading(endpoint), methods=["GET"], response_model=endpoint.shape,
+            responses=failures(*endpoint.failures),
+        )  # fmt: skip
+        return
     router.add_api_route(
-        each.path, _reading(each), methods=["GET"], response_model=each.shape, responses=failures(*each.failures)
-    )
-for each in WRITING:
-    router.add_api_route(
-        each.path, _writing(each), methods=["POST"], status_code=each.status, response_model=each.shape,
-        responses=failures(*each.failures), route_class_override=StrictRoute,
+        endpoint.path, _writing(endpoint), methods=["POST"], status_code=endpoint.status, response_model=endpoint.shape,
+        responses=failures(*endpoint.failures), route_class_override=StrictRoute,
     )  # fmt: skip
+
+
+for each in sorted((*READING, *WRITING), key=lambda endpoint: endpoint.path not in _ASKED_OFTEN):
+    _register(each)
 
 
 def describe(found: dict[str, Any]) -> None:
