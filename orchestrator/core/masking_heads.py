@@ -25,20 +25,13 @@ class View:
     What follows either begins anew; a name before a code still counts.
     """
 
-    __slots__ = ("_key_end", "_lower", "before", "codes", "cut", "ends", "final", "text")
+    __slots__ = ("_key_end", "before", "codes", "cut", "ends", "final", "lower", "text")
 
     def __init__(self, text: str, *, final: bool, cut: bool, ends: list[int], codes: list[int], before: int) -> None:
         self.text, self.final, self.cut = text, final, cut
         self.ends, self.codes, self.before = ends, codes, before
         self._key_end = (0, 0)
-        self._lower = ""
-
-    @property
-    def lower(self) -> str:
-        """The text in lower case, which keys alone do not need."""
-        if not self._lower:
-            self._lower = patterns.lowered(self.text)
-        return self._lower
+        self.lower = patterns.lowered(text)
 
     def key_end(self, at: int) -> tuple[int, int]:
         """Where the next end of a key block behind a place stands, searched for once; else the text's length."""

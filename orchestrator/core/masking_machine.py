@@ -53,14 +53,14 @@ _JOINED = (runs.RUN, runs.HEADER)
 """What goes on behind a secret that begins where it would end, because a masked text no longer shows its end there."""
 
 
-_SELDOM, _FAR = 8, 128
+_SELDOM, _FAR = 4, 1_024
 """So many more times a literal may come than one in so many characters before a pattern is searched for instead."""
 _AROUND = 2_560
 """So far around a token what it lets go on may begin, or end."""
 STORED = -1
 """Keys alone are looked for, before a text is stored."""
 _BEGUN_KEY = r"[A-Za-z0-9_+/=.:@-]*+"
-_BEGUN_FORMS = ("://", "sk-", "<<", "echo ", "printf ")
+_BEGUN_FORMS = ("<<", "echo ", "printf ")
 """What may begin a secret that is known by what follows, and that no name stands before."""
 _QUOTES = ('"', "'", "`")
 _QUOTED = r"[^\\\"'`\r\n]*+"
@@ -72,6 +72,7 @@ Wanted = tuple[str, str, int, bool, tuple[str, ...], list[patterns.Hint]]
 words the text must hold as well; the hints that begin with it."""
 
 
+_LONGEST_LITERAL = max(len(hint.literal) for hint in patterns.HINTS)
 _NEEDED = frozenset(word for hint in patterns.HINTS for word in hint.needs)
 _BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
 
@@ -259,13 +260,19 @@ class Machine:
         """Whether it is inside of no secret, holds nothing back and waits for nothing that decides on a name."""
         return not self._stack and not self.waits and self._at == len(self._text)
 
-    def begins(self, text: str) -> bool:
-        """Whether a text that goes on may end with the beginning of a secret, as far as no name says so."""
-        line = text[text.rfind("\n") + 1 :]
-        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(text, text.lower(), False):
-            return True
-        view = View(text, final=False, cut=False, ends=[], codes=[], before=0)
-        return min(self._tails(view)) < len(text) or _is_begun(text)
+    def begins(self, text: str) -> int:
+        """How much of a text that goes on may be the beginning of a secret, as far as no name says so.
+
+        -1 where the last line has to be looked at more closely.
+        """
+        line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
+        url = line.rfind("://") + len("://")
+        if url >= len("://") and compiled(patterns.URL_RUN).match(line, url).end() == len(line):  # type: ignore[union-attr]
+            return -1
+        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
+            return -1
+        view = View(last, final=False, cut=False, ends=[], codes=[], before=0)
+        return max(len(last) - min(self._tails(view)), _begun_key(last))
 
     def pass_by(self, text: str) -> str:
         """Take a text in which no secret is or begins; give out what was held back before it."""
@@ -276,7 +283,7 @@ class Machine:
         return held
 
     def _advance(self, view: View) -> None:
-        sources = _sources(view, self._kind, self._look)
+        sources, near = _sources(view, self._kind, self._look)
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
@@ -287,7 +294,7 @@ class Machine:
         # Where an open secret may yet end, the next may begin. What decides about its end is no further away than this.
         far = len(view.text) - BLOCK_LIMIT - patterns.HEAD_LENGTH
         waiting += [max(opened.certain, far) for opened in self._stack if not opened.closed]
-        self._trim(min([max(self._look, len(view.text) - patterns.HEAD_LENGTH), *waiting]))
+        self._trim(min([max(self._look, near), *waiting]))
 
     def _trim(self, look: int) -> None:
         """Forget what no longer counts."""
@@ -411,15 +418,17 @@ class Machine:
         return True
 
 
-def _sources(view: View, kind: int, at: int) -> list[_Source]:
-    """The hints that are in a text from a place on, each literal looked for once."""
+def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
+    """The hints that are in a text from a place on, each literal looked for once; and where the next may yet begin."""
     text, sources = view.text, list[_Source]()
     lower = text if kind == STORED else view.lower
     words = set[str]() if kind != WHOLE else {word for word in _NEEDED if lower.find(word, at) >= 0}
+    back = max(at, len(text) - patterns.HEAD_LENGTH)
+    near = max(back, len(text) - _LONGEST_LITERAL)
     long = Letters(text[at:] if at else text)
     wanted = _wanted(kind, False)
     if _may_be_marked(long, view):
-        wanted = _wanted(kind, True) + wanted
+        wanted, near = _wanted(kind, True) + wanted, back
     gated = len(text) - at > SHORT
     for literal, rare, before, lowered, needs, hints in wanted:
         if needs and words.isdisjoint(needs):
@@ -435,10 +444,13 @@ def _sources(view: View, kind: int, at: int) -> list[_Source]:
             # A mark that ends with a sign begins before it.
             begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
             sources += [source for source in begins if source.match]
+            last = seen.find(literal, back, near)
+            near = last if last >= 0 else near
     if kind != STORED and _is_beside(long, view, at):
         source = _Source(_BESIDE, view, at)
         sources += [source] if source.match else []
-    return sources
+        near = back
+    return sources, near
 
 
 def _may_be_marked(unread: Letters, view: View) -> bool:
@@ -446,7 +458,7 @@ def _may_be_marked(unread: Letters, view: View) -> bool:
     if unread.has_long_run() and is_marked(unread.text):
         return True
     # The mark may stand at the end of the piece, with its key still to come.
-    return (not view.final or view.cut) and _is_begun(unread.text)
+    return (not view.final or view.cut) and _begun_key(unread.text) > 0
 
 
 def _is_beside(unread: Letters, view: View, at: int) -> bool:
@@ -457,10 +469,10 @@ def _is_beside(unread: Letters, view: View, at: int) -> bool:
     return names_issuer(view.text[start:], view.lower[start:], whole)
 
 
-def _is_begun(text: str) -> bool:
-    """Whether a text ends with the mark of an issuer and what may be the beginning of a key behind it."""
+def _begun_key(text: str) -> int:
+    """How much of the end of a text may be the mark of an issuer and the beginning of a key behind it."""
     last = compiled(_BEGUN_KEY).match(text[: -_LONGEST_BEGUN - 1 : -1])
-    return last is not None and bool(last[0]) and next(marks(last[0][::-1]), None) is not None
+    return last.end() if last and ("-ks" in last[0] or next(marks(last[0][::-1]), None)) else 0
 
 
 def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
@@ -468,7 +480,7 @@ def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
     if secrets and holds_registered(Letters(text).text, secrets):
         return True
     view = View(text, final=True, cut=False, ends=[], codes=[], before=0)
-    return bool(_sources(view, STORED if keys_only else WHOLE, 0))
+    return bool(_sources(view, STORED if keys_only else WHOLE, 0)[0])
 
 
 def masked(text: str, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE) -> str:

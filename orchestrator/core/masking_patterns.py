@@ -104,6 +104,10 @@ _SPELLINGS = {
     "senha": r"(?<!de)senha",
     "senord": r"senord(?<=l[öo]senord)",
     "jelsz": r"jelsz[óo]",
+    "clave": r"clave(?<![a-z]clave)(?: (?:de )?(?:api|acceso)| secreta)?",
+    "parola": r"parola(?<![a-z]parola)(?: d['\u2019]ordine)?",
+    "jeton": r"jeton(?<![a-z]jeton)(?: d['\u2019]acc[eè]s)?",
+    "ssel": r"ssel(?:(?<=schlüssel)|(?<=schluessel))",
 }
 """How the words of other languages are spelt, where that is not as they begin."""
 _BESIDE = r"(?<![a-z0-9])[a-z0-9](?=[a-z0-9_.-]{16}|[a-z0-9_.-]{0,15}\Z)"
@@ -222,6 +226,7 @@ HINTS = (
     Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
     Hint("pw", r"pw(?<![a-z0-9]pw)" + _AFTER, "short", kinds.JSON, lower=True),
     *(Hint(name, _SPELLINGS.get(name, name) + _AFTER, "named", kinds.JSON, lower=True) for name in tables.PASSWORDS),
+    *(Hint(name, _SPELLINGS[name] + _AFTER, "mixed", kinds.JSON, lower=True) for name in tables.AMBIGUOUS),
     Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),

@@ -28,6 +28,7 @@ NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
     "identified by",
     *tables.PASSWORDS,
+    *tables.AMBIGUOUS,
 )
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")

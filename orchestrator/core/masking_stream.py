@@ -69,15 +69,17 @@ class Stream:
         self._pass = _Pass(secrets, keys_only)
         # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
         self._again = None if keys_only else _Pass(secrets, keys_only)
+        self._held = ""
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
-        text = self._pass.take_begun() + text
+        text = self._pass.take_begun() + self._held + text
+        self._held = ""
         end, hides = self._plain(text)
         passed = self._passed(text[:end], hides) if end else ""
-        rest = text[end:]
+        rest = text[end : len(text) - len(self._held)]
         return passed + self._masked_again(self._pass.feed(rest)) if rest else passed
 
     def _plain(self, text: str) -> tuple[int, bool]:
@@ -93,8 +95,11 @@ class Stream:
         found = look(known, self._secrets, keys_only=self._keys_only)
         if found not in (NOTHING, HIDDEN):
             return 0, False
-        begins = found == HIDDEN or hidden.begun(text) < len(text) or self._pass.begins(known)
-        end = text.rfind("\n") + 1 if begins else len(text)
+        begins = self._pass.begins(known) if found == NOTHING and hidden.begun(text) == len(text) else -1
+        if 0 <= begins <= len(text):
+            self._held = text[len(text) - begins :]
+            return len(text) - begins, False
+        end = text.rfind("\n") + 1
         return 0 if end < len(text) < _CONTEXT else end, found == HIDDEN
 
     def _passed(self, text: str, hides: bool) -> str:
@@ -107,10 +112,10 @@ class Stream:
             return text
         if self._pass.take_joins() or not self._again.rests:
             return self._again.feed(text)
-        # What is held back could yet belong to what is before it in its line.
-        end = len(text) if self._pass.rests else text.rfind("\n") + 1
-        passed = self._again.pass_by(text[:end], True) if end else ""
-        return passed + (self._again.feed(text[end:]) if end < len(text) else "")
+        # What is held back could yet belong to what is right before it.
+        end = len(text) if self._pass.rests else max(text.rfind("\n") + 1, len(text) - _CONTEXT)
+        passed = self._again.pass_by(text[:end], True) if end > 0 else ""
+        return passed + (self._again.feed(text[max(end, 0) :]) if end < len(text) else "")
 
     def close(self, cut: bool = False) -> str:
         """Give out the rest.
@@ -119,7 +124,7 @@ class Stream:
             cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
                 masked, which in a whole text would be none.
         """
-        rest = self._pass.close(cut)
+        rest = (self._pass.feed(self._held) if self._held else "") + self._pass.close(cut)
         return rest if self._again is None else self._again.feed(rest) + self._again.close(cut)
 
 
@@ -167,7 +172,7 @@ class _Pass:
         """Whether all that was fed is given out, and nothing that follows can change what it was."""
         return not self._begun and not self._hidden and self._machine.rests
 
-    def begins(self, text: str) -> bool:
+    def begins(self, text: str) -> int:
         """As of the machine."""
         return self._machine.begins(text)
 
