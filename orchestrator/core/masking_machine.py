@@ -219,6 +219,7 @@ class Machine:
         self._stack: list[_Open] = []
         self._out: list[str] = []
         self.waits = False
+        """Whether what follows decides on something that was read."""
         self._given = 0
         self.joined: list[int] = []
         """Where in what was given out a token stands for what could end a value or be no part of one."""
@@ -266,10 +267,9 @@ class Machine:
         -1 where the last line has to be looked at more closely.
         """
         line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
-        url = line.rfind("://") + len("://")
-        if url >= len("://") and compiled(patterns.URL_RUN).match(line, url).end() == len(line):  # type: ignore[union-attr]
-            return -1
-        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
+        # A URL goes on for as long as no other begins.
+        url = compiled(rf"{patterns.URL_RUN}\Z").match(line, line.rfind("://") + len("://")) if "://" in line else None
+        if url or any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
             return -1
         view = View(last, final=False, cut=False, ends=[], codes=[], before=0)
         return max(len(last) - min(self._tails(view)), _begun_key(last))
