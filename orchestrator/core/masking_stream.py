@@ -66,7 +66,7 @@ class Stream:
     """
 
     def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
-        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
+        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on (SEC-8).
         self._passes = [_Pass(secrets, keys_only) for _ in range(1 if keys_only else 2)]
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)

@@ -199,7 +199,7 @@ def _told(found: Answer, status: int = 200) -> Response:
     """An answer as it is sent: without what is local, its secrets masked."""
     shown = elsewhere(found)
     text = _json(shown)
-    # Only behind a backslash could a secret be written in another way than in the value itself.
+    # Only behind a backslash could a secret be written in another way than in the value itself (SEC-7).
     if "\\" in text or masking.may_hold_secrets(text):
         text = _json(masking.mask_value(shown))
     return Response(text.encode(), status, media_type="application/json")
