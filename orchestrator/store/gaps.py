@@ -216,7 +216,7 @@ _STANDING = (
     ),
 )  # fmt: skip
 # Two looks, since a list of two would be built anew for every row. Here and below CASE stops where a value is known;
-# AND and OR in a column of the result evaluate both sides.
+# AND and OR in a column of the result evaluate both sides (AUD-7).
 _STARTED = """CASE WHEN EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
     AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) THEN 1 ELSE EXISTS (SELECT 1 FROM handoffs h
     WHERE h.session_id = {0}.session_id AND h.group_id = '' AND h.turn = {1}) END"""

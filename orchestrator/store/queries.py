@@ -189,7 +189,7 @@ UNJUDGED = (
 )  # fmt: skip
 """Kinds of events that change nothing of what a verdict rests on. Every other kind does, also one added later."""
 
-# A refusal may call the next rung or ask a person, which its step decides.
+# A refusal may call the next rung or ask a person, which its step decides (VAL-5).
 _JUDGED = f"""(e.kind NOT IN ({", ".join(f"'{kind}'" for kind in UNJUDGED)}) OR EXISTS (SELECT 1
     FROM router_decisions d WHERE e.kind = 'refusal' AND d.session_id = e.session_id AND d.seq = e.seq))"""
 CHANGED_SINCE = f"""SELECT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = :chain AND e.seq > :seq

@@ -42,7 +42,7 @@ HEADERS = {
     " img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # With less, browsers name no origin when one of our own forms is sent.
+    # With less, browsers name no origin when one of our own forms is sent (PAG-15).
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

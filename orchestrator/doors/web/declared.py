@@ -200,7 +200,7 @@ def _told(found: Answer, status: int = 200) -> Response:
     """An answer as it is sent: without what is local, its secrets masked."""
     sent = _json(found)
     text = sent.decode()
-    # Only behind a backslash could a secret be written in another way than in the value itself.
+    # Only behind a backslash could a secret be written in another way than in the value itself (SEC-7).
     if "\\" in text or masking.may_hold_secrets(text):
         sent = _json(masking.mask_value(elsewhere(found)))
     return Response(sent, status, media_type="application/json")
