@@ -22,7 +22,7 @@ from orchestrator.store import (
     guards_tasks,
 )
 
-VIEWS: tuple[tuple[str, str], ...] = guards_path.VIEWS
+VIEWS: tuple[tuple[str, str], ...] = (guards_tables.HANDOFFS, *guards_path.VIEWS)
 """Every view as (name, statement), in the order in which they are made."""
 
 TRIGGERS: tuple[tuple[str, str], ...] = (

@@ -29,7 +29,6 @@ APPEND_ONLY = (
     "deferrals",
     "evidence",
     "grandfathered_groups",
-    "handoffs",
     "human_credentials",
     "human_tokens",
     "import_findings",
@@ -44,6 +43,7 @@ APPEND_ONLY = (
     "run_events",
     "run_files",
     "run_violations",
+    "standalone_handoffs",
     "status_changes",
     "texts",
     "workflow_activations",
@@ -111,6 +111,42 @@ VERSION_TRIGGERS: tuple[Statement, ...] = tuple(
 """Its tripwires: migrations write through the orchestrator's connection, and going back to nothing deletes the row."""
 
 
+HANDOFFS: Statement = (
+    "handoffs",
+    """CREATE VIEW handoffs AS
+SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
+UNION ALL
+SELECT session_id, seq, group_id, handoff_agent, handoff, handoff_hash
+FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 WHERE handoff IS NOT NULL""",
+)
+"""What agents were started with, wherever it is stored: the view, as (name, statement)."""
+
+_HANDOFF_TAKEN = "ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn"
+# What a table of its own refuses by NOT NULL and by its key is asked of both places here.
+_OF_HANDOFFS = {
+    "router_decisions": (
+        (
+            "(NEW.handoff IS NULL) <> (NEW.handoff_agent IS NULL)"
+            " OR (NEW.handoff IS NOT NULL AND (NEW.group_id IS NULL OR NEW.handoff_hash IS NULL))",
+            "HANDOFF_INCOMPLETE: a hand-off with its decision has a group, an agent and a hash",
+        ),
+        (
+            "NEW.handoff IS NOT NULL AND EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = NEW.session_id"
+            " AND h.group_id = NEW.group_id AND h.turn = NEW.seq)",
+            _HANDOFF_TAKEN,
+        ),
+    ),
+    "standalone_handoffs": (
+        (
+            "EXISTS (SELECT 1 FROM router_decisions t INDEXED BY sqlite_autoindex_router_decisions_1"
+            " WHERE t.session_id = NEW.session_id AND t.seq = NEW.turn AND t.group_id = NEW.group_id"
+            " AND t.handoff IS NOT NULL)",
+            _HANDOFF_TAKEN,
+        ),
+    ),
+}
+
+
 def has_hidden_rowid(table: sa.Table) -> bool:
     """Whether rows have a number beside their key, through which REPLACE could reach them."""
     key = list(table.primary_key.columns)
@@ -135,6 +171,7 @@ def _inserted(table: sa.Table) -> Statement:
         f"BEFORE INSERT ON {table.name}",
         _BY_STRANGER,
         *(_taken(table, key) for key in unique_keys(table)),
+        *_OF_HANDOFFS.get(table.name, ()),
     )
 
 

@@ -568,7 +568,7 @@ def grown(folder: pathlib.Path, groups: int) -> Desk:
         f" i * 3 + k + {base}, 'G' || i, 'developer', 'X', 'developer', 'spawn', {at},"
         f" 'S1:R' || (i * 3 + k + {base}), 'report', '[{{\"name\":\"escalation\",\"reason\":\"r\"}}]', 1, 1, '{{}}'"
         " FROM n, s",
-        f"INSERT INTO handoffs (session_id, turn, group_id, agent_id, document, hash) {numbers}"
+        f"INSERT INTO standalone_handoffs (session_id, turn, group_id, agent_id, document, hash) {numbers}"
         f" SELECT 'S1', i * 3 + k + {base}, 'G' || i, 'developer', '', '' FROM n, s",
         f"INSERT INTO blockers (id, session_id, group_id, type, class, reason, opened_at, opened_seq, cause) {numbers}"
         f" SELECT 'S1:B' || (i * 3 + {base}), 'S1', 'G' || i, 'x', 'soft', 'r', {at}, i * 3 + {base}, 'report' FROM n",
