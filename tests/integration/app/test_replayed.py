@@ -138,7 +138,9 @@ TAMPERED = [
         "UPDATE task_groups SET qa_attempts = 7 WHERE session_id = 'S1'", [(6, "task_groups", "differs")], id="a group"
     ),
     pytest.param(
-        "UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL WHERE session_id = 'S1' AND seq = 4", [(4, "handoffs", "missing")], id="a hand-off gone"
+        "UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL WHERE session_id = 'S1' AND seq = 4",
+        [(4, "handoffs", "missing")],
+        id="a hand-off gone",
     ),
     pytest.param(
         "INSERT INTO acknowledgements VALUES ('S1', 4, 9, 'A', 'forged')",
