@@ -21,6 +21,7 @@ OWN: dict[str, str] = {
     "session testing-mode": "session",
     "group create": "group",
     "workflow load": "workflow",
+    "workflow what-if": "workflow",
     "workflow check": "workflow",
     "workflow graph": "workflow",
     "metadata check": "metadata",

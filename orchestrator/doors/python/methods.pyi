@@ -678,7 +678,22 @@ class Methods(Caller):
     ) -> shapes.WorkflowLoad:
         """Check a workflow file with its agent files, and make it the active version. While sessions are open,
         only a person may activate a version whose rules differ from the active one's in more than texts,
-        models and include_context."""
+        models and include_context. What recorded sessions would have decided under the file, `workflow
+        what-if` shows."""
+
+    def workflow_what_if(
+        self,
+        content: str,
+        *,
+        source: str = "transitions.json",
+        agent_texts: dict[str, str] | None = None,
+        sessions: tuple[str, ...] = (),
+        every: bool = False,
+    ) -> records.WhatIf:
+        """Replay recorded sessions under another workflow file and list the decisions that differ: who would
+        have been called, which groups would have completed. The first report that the file no longer
+        accepts ends the comparison of its group. With --all, replay every session, on as many cores as
+        there are. Nothing is written."""
 
     def workflow_show(
         self,

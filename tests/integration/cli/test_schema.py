@@ -166,6 +166,7 @@ STORY = (
     "certificate check s2.json",
     "gate --base HEAD --repo .",
     "session end S2 --by project_manager --reason x",
+    "workflow what-if WORKFLOW --all",
     "workflow load WORKFLOW",
     "workflow check WORKFLOW",
     "workflow check nowhere.json",
