@@ -126,7 +126,8 @@ def remove(connection: sqlite3.Connection, table: comparing._Table, row: tuple[A
 def add(connection: sqlite3.Connection, table: comparing._Table, row: tuple[Any, ...]) -> None:
     """Another row of the same chain."""
     copy = [value if name == "session_id" else other(value) for name, value in zip(table.columns, row, strict=True)]
-    connection.execute(f'INSERT INTO "{table.name}" VALUES ({", ".join("?" * len(copy))})', copy)
+    named = ", ".join(f'"{column}"' for column in table.columns)
+    connection.execute(f'INSERT INTO "{table.name}" ({named}) VALUES ({", ".join("?" * len(copy))})', copy)
 
 
 def names(answer: dict[str, Any]) -> set[str]:
