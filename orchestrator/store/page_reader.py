@@ -7,7 +7,8 @@ from __future__ import annotations
 
 _NAMED = "(SELECT value FROM json_each(:groups))"
 
-LANES = """SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq FROM task_groups
+LANES = """SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
+    FROM task_groups
     WHERE session_id = :session AND created_seq > :since ORDER BY created_seq, id LIMIT :limit"""
 CHOSEN_LANES = f"""SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
     FROM task_groups WHERE session_id = :session AND id IN {_NAMED} ORDER BY created_seq, id"""
@@ -73,3 +74,51 @@ BOARD_COUNTS = f"""SELECT status, awaited_role, held IS NOT NULL AS is_held, ove
 """How many groups there are of each status, role that is awaited, and trouble."""
 OPEN_REASONS = f"""SELECT group_id, id, type, class, reason, external FROM blockers INDEXED BY ix_blockers_open
     WHERE session_id = :session AND group_id IN {_NAMED} AND resolved_seq IS NULL ORDER BY opened_seq, id"""
+OPEN_EDGES = f"""SELECT d.group_id, d.depends_on, t.status
+    FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+    WHERE d.session_id = :session AND d.group_id IN {_NAMED} AND d.removed_seq IS NULL AND t.status <> 'completed'
+    ORDER BY d.seq, d.depends_on"""
+"""Dependencies on groups that are not completed; one that waits for its confirmation alone is satisfied as well."""
+WAYS = """SELECT role, response_status, count(*) FROM agent_reports INDEXED BY ix_agent_reports_role
+    WHERE session_id = :session AND (:group IS NULL OR group_id = :group) GROUP BY role, response_status"""
+"""How often each role reported each status, read from the index alone."""
+
+_WAITS = """(EXISTS (SELECT 1 FROM questions INDEXED BY ix_questions_open
+        WHERE session_id = s.id AND closed_seq IS NULL) OR coalesce(s.awaited_role, '') = 'user')"""
+_RANKED = f"""SELECT s.*, {_WAITS} AS waits,
+    (SELECT max(seq) FROM audit_events WHERE session_id = s.id) AS last_seq FROM sessions s"""
+SESSION_STATES = {
+    "open": "s.status <> 'ended'",
+    "waiting": "s.status <> 'ended' AND waits",
+    "ended": "s.status = 'ended'",
+    "all": "1",
+}
+"""Which sessions a dashboard shows."""
+_SEARCHED = "(:text = '' OR instr(lower(s.id || ' ' || s.goal), lower(:text)) > 0)"
+
+
+def sessions(state: str) -> str:
+    """A page of sessions with their counts: those that wait for a person first, then the ones that changed last."""
+    return f"""SELECT s.*, (SELECT at FROM audit_events WHERE session_id = s.id AND seq = last_seq) AS changed_at,
+        (SELECT count(*) FROM task_groups WHERE session_id = s.id) AS groups,
+        (SELECT count(*) FROM task_groups WHERE session_id = s.id AND status = 'completed') AS completed,
+        (SELECT count(*) FROM task_groups WHERE session_id = s.id AND awaited_role = 'user') AS persons,
+        (SELECT count(*) FROM task_groups WHERE session_id = s.id AND awaited_role <> 'user' AND held IS NULL) AS work,
+        (SELECT count(DISTINCT group_id) FROM blockers INDEXED BY ix_blockers_open
+            WHERE session_id = s.id AND resolved_seq IS NULL) AS blocked,
+        (SELECT count(*) FROM questions INDEXED BY ix_questions_open
+            WHERE session_id = s.id AND closed_seq IS NULL) AS questions,
+        (SELECT min(asked_at) FROM questions INDEXED BY ix_questions_open
+            WHERE session_id = s.id AND closed_seq IS NULL) AS asked_at,
+        (SELECT response_status FROM agent_reports INDEXED BY ix_agent_reports_role WHERE session_id = s.id
+            AND group_id IS NULL AND role = 'validator' ORDER BY seq DESC LIMIT 1) AS verdict,
+        (SELECT prompt FROM runs INDEXED BY ix_runs_created
+            WHERE session_id = s.id ORDER BY created_seq LIMIT 1) AS first_words,
+        total
+        FROM (SELECT *, count(*) OVER () AS total FROM ({_RANKED}) s WHERE {SESSION_STATES[state]} AND {_SEARCHED}
+            ORDER BY s.status = 'ended', waits DESC, s.created_at DESC, s.id LIMIT :limit OFFSET :offset) s"""
+
+
+SESSIONS_COUNTED = f"""SELECT count(*), sum(status <> 'ended'), sum(status <> 'ended' AND waits),
+    sum(status = 'ended') FROM ({_RANKED}) s WHERE {_SEARCHED}"""
+"""How many sessions a search finds of each state: all, open, waiting, ended."""

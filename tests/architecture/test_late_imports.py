@@ -23,7 +23,8 @@ LATE = frozenset("""
     app.answers
     app.engine.measured app.reports.gated_reports
     app.clients.codex app.clients.rules
-    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
+    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.export_page
+    app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.driving.autopilot app.driving.crew
     app.driving.demonstration app.driving.drive app.driving.preflight app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler
@@ -47,7 +48,8 @@ LATE = frozenset("""
     core.workflow.report
     doors.cli.calling doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.exposure
     doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
-    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.watching
+    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.opening
+    doors.cli.text.lanes doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.fresh_trees runner.orphans
     runner.owners runner.process runner.processes runner.project

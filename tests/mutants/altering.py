@@ -219,23 +219,28 @@ def _relation(rest: str) -> None:
 
 
 def _restate(change: Callable[[str], str]) -> None:
-    """Make databases with other statements, wherever they are made: as declared, and by migrations."""
+    """Make databases with other statements, wherever they are made: as declared, and by migrations.
+
+    A migration that makes an earlier form of a statement makes it as it was: the form has other terms, or fewer.
+    """
     guards = importlib.import_module("orchestrator.store.guards")
     tables = importlib.import_module("orchestrator.store.guards_tables")
-    changed = [_changed(module, name, change) for module, name in (
-        (guards, "TRIGGERS"), (guards, "VIEWS"), (tables, "VERSION_TRIGGERS"),
-    )]  # fmt: skip
-    if not any(changed):
+    changed: dict[str, str] = {}
+    for module, name in ((guards, "TRIGGERS"), (guards, "VIEWS"), (tables, "VERSION_TRIGGERS")):
+        changed |= _changed(module, name, change)
+    if not changed:
         raise ValueError("no statement to change")
     migrate = importlib.import_module("orchestrator.store.migrate")
     statements = migrate.statements
-    migrate.statements = lambda file: (change(statement) for statement in statements(file))
+    migrate.statements = lambda file: (changed.get(sql.rstrip(";"), sql) for sql in statements(file))
 
 
-def _changed(module: ModuleType, name: str, change: Callable[[str], str]) -> bool:
+def _changed(module: ModuleType, name: str, change: Callable[[str], str]) -> dict[str, str]:
+    """Change the statements that a module declares; those that are others now, by what they were."""
     old = getattr(module, name)
-    setattr(module, name, tuple((key, change(sql)) for key, sql in old))
-    return bool(old != getattr(module, name))
+    new = tuple((key, change(sql)) for key, sql in old)
+    setattr(module, name, new)
+    return {before: after for (_, before), (_, after) in zip(old, new, strict=True) if before != after}
 
 
 KINDS: dict[str, Callable[[str], None]] = {

@@ -13,14 +13,14 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import gaps, guards, guards_path, guards_tables, path_history, settings_rules
+from orchestrator.store import gaps, guards, guards_path, guards_tables, migrate, path_history, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
 from tests.mutants import altering, catalogue, hosting, probing, reach, redundant, relations, sqltext, table
@@ -190,6 +190,29 @@ def test_a_branch_lacks_the_term_at_its_place_alone_and_keeps_what_is_named_in_i
         "if True and (found := b) and (not c):", "if a and ((found := b), True)[1] and (not c):",
         "if a and (found := b) and True:", "if False:",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("take", "rest"),
+    [(altering._trigger, "task_groups_completed_needs_path:8"), (altering._part, "group_marks:128")],
+)
+def test_an_earlier_form_of_a_statement_stays_as_its_migration_made_it(
+    take: Callable[[str], None], rest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((guards, "TRIGGERS"), (guards, "VIEWS"), (guards_tables, "VERSION_TRIGGERS")):
+        monkeypatch.setattr(module, name, getattr(module, name))
+    monkeypatch.setattr(migrate, "statements", migrate.statements)
+    files = sorted((catalogue.ROOT / "migrations/versions").glob("*.sql"))
+    before = [sql for file in files for sql in migrate.statements(file)]
+    declared = dict(guards.TRIGGERS) | dict(guards.VIEWS)
+    take(rest)
+    after = [sql for file in files for sql in migrate.statements(file)]
+    name = rest.partition(":")[0]
+    altered = (dict(guards.TRIGGERS) | dict(guards.VIEWS))[name]
+    assert [*filter(lambda pair: pair[0] != pair[1], zip(before, after, strict=True))] == [
+        (f"{declared[name]};", altered) for sql in before if sql == f"{declared[name]};"
+    ]
+    assert altered in after
 
 
 def test_what_is_imported_only_after_the_functions_were_looked_for_is_altered_too(

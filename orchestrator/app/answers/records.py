@@ -176,7 +176,7 @@ class Export(Answer):
     """`audit export --output FILE`; without a file the document itself is printed."""
 
     session_id: str
-    format: Literal["jsonl", "csv"]
+    format: Literal["jsonl", "csv", "html"]
     output: str
     lines: int
     bytes: int

@@ -157,6 +157,6 @@ def _bar(turn: Row, report: Row | None, *, is_open: bool = False, again: bool = 
 
 def _end_replaced(bars: list[Answer], row: Row) -> None:
     """End each turn that nobody reported on where the next one of its lane begins, or where its group settled."""
-    for bar, following in zip(bars, [*bars[1:], None], strict=True):
+    for bar, following in zip(bars, [*bars[1:], None], strict=False):
         if bar["state"] == REPLACED:
             bar["end"] = following["start"] if following else max(bar["start"], row["status_changed_at"])

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 
 from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.session import doubtful
+from orchestrator.app.session import doubtful, open_work
+from orchestrator.app.session.status import ENDED, PAUSED, PERSON_AWAITED, RUNNING, STALLED
 from orchestrator.core import lifecycle_table
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.suggestions import again
@@ -84,12 +85,27 @@ def _shown(context: Context, session: str, rows: list[Row]) -> list[Answer]:
     reasons: dict[str, list[Row]] = {}
     for each in queries.rows(context.reader, page_reader.OPEN_REASONS, session=session, groups=named):
         reasons.setdefault(each.pop("group_id"), []).append(each)
-    return [_group(context, session, row, reasons.get(row["id"], [])) for row in rows]
+    waits = _waits(context, session, [row["id"] for row in rows if row["status"] == "pending"])
+    return [_group(context, session, row, reasons.get(row["id"], []), waits.get(row["id"], [])) for row in rows]
 
 
-def _group(context: Context, session: str, row: Row, blockers: list[Row]) -> Answer:
+def _waits(context: Context, session: str, pending: list[str]) -> dict[str, list[str]]:
+    """The groups that each of these still waits for, as `Reader.open_dependencies`, in one statement."""
+    found: dict[str, list[str]] = {}
+    settled: dict[str, bool] = {}
+    for edge in queries.rows(context.reader, page_reader.OPEN_EDGES, session=session, groups=json.dumps(pending)):
+        other = edge["depends_on"]
+        if other not in settled:
+            # The view is asked for one group at a time, and only for those of which it can say so.
+            path = context.reader.path(session, other) if edge["status"] == "in_progress" else None
+            settled[other] = bool(path and path.awaiting_confirmation)
+        if not settled[other]:
+            found.setdefault(edge["group_id"], []).append(other)
+    return found
+
+
+def _group(context: Context, session: str, row: Row, blockers: list[Row], waits: list[str]) -> Answer:
     doubt = doubtful.of(context.reader, session, row["id"]) if row["status"] == "completed" else None
-    waits = context.reader.open_dependencies(session, row["id"]) if row["status"] == "pending" else ()
     path = context.reader.path(session, row["id"]) if row["awaited_role"] == MANAGER else None
     return {
         **{name: row[name] for name in ("id", "name", "kind", "status")},
@@ -97,7 +113,7 @@ def _group(context: Context, session: str, row: Row, blockers: list[Row]) -> Ans
         "awaited": views.awaited(row),
         **{name: bool(row[name]) for name in (OVERDUE, BLOCKED, "asked")},
         "blockers": blockers,
-        "waits_for": list(waits),
+        "waits_for": waits,
         "missing": path.missing if path else doubt.missing if doubt else None,
         "awaiting_confirmation": bool(path and path.awaiting_confirmation),
         "doubt": doubt.kind if doubt else None,
@@ -145,3 +161,47 @@ def _working(rows: list[Row]) -> list[Answer]:
         known["groups"] += row["groups"]
         known["since"], known["first"] = min(known["since"], row["since"]), min(known["first"], row["first"])
     return sorted(found.values(), key=lambda each: (-each["groups"], each["role"]))
+
+
+MOST_QUESTIONS = 3
+"""Open questions that a head tells in full."""
+_OF_SESSION = (
+    "id", "kind", "mode", "testing_mode", "status", "outcome", "outcome_reason", "turn_timeout", "created_at",
+    "created_by",
+)  # fmt: skip
+
+
+def head(context: Context, *, session_id: str) -> Answer:
+    """What the first screen of a session says: its state, whom it awaits, what is stuck.
+
+    Returns:
+        `session`, `goal`, `state` (as `status` has it), `awaited`, `counts` (as `counts` gives them), `questions` (the
+        oldest ones with their answers), `asked` (how many are open), `validate` (the command, where the validator is
+        awaited), `verdict` (the newest).
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    numbers = counts(context, session_id=session_id)
+    session = views.session_row(context.reader, session_id)
+    asked = open_work.of_session(context, session_id)
+    return {
+        "success": True, "session": {name: session[name] for name in _OF_SESSION}, "goal": session["goal"],
+        "state": state(session, asks=bool(asked or numbers[WAITING]), works=bool(numbers["working"])),
+        "awaited": views.awaited(session), "counts": numbers,
+        "questions": open_work.questions(context, asked[:MOST_QUESTIONS]), "asked": len(asked),
+        "validate": open_work.validation(session),
+        "verdict": queries.row(context.reader, queries.LAST_VERDICT, session=session_id),
+    }  # fmt: skip
+
+
+def state(session: Row, *, asks: bool, works: bool) -> str:
+    """The state of a session, by what is counted of its groups; `status` tells it from the groups themselves."""
+    if session["status"] == ENDED:
+        return ENDED
+    if asks or session["awaited_role"] == PERSON:
+        return PERSON_AWAITED
+    if session["status"] == PAUSED:
+        return PAUSED
+    own = session["awaited_role"] is not None and session["held"] is None
+    return RUNNING if works or own or session["kind"] == "chat" else STALLED

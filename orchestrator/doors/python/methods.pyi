@@ -748,8 +748,11 @@ class Methods(Caller):
         since: int | None = None,
         until: int | None = None,
         order: str = "asc",
-    ) -> shapes.Timeline:
-        """List every event in the order of the record."""
+        lanes: bool = False,
+    ) -> shapes.Timeline | audits.Lanes:
+        """List every event in the order of the record. With --lanes, draw the turns of each group over time
+        instead, a line for each group, with rework, blocked time and waits for a person; --limit counts
+        groups then."""
 
     def audit_refusals(
         self,
@@ -804,7 +807,8 @@ class Methods(Caller):
     ) -> records.Export:
         """Write a session's record to a file, or to stdout: jsonl is whole, with the evidence that lies in
         files, and can be imported; csv is one row for each event, where an apostrophe before = + - @ keeps
-        a spreadsheet from computing what an agent wrote."""
+        a spreadsheet from computing what an agent wrote; html is one page for an auditor, which needs
+        neither server nor network."""
 
     def audit_blockers(
         self,

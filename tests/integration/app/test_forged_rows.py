@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from orchestrator.store import findings, gaps, verifying
+from orchestrator.core.routing import rules
+from orchestrator.store import findings, gaps, redirects, verifying
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Span
 from orchestrator.store.step import Step, open_step
@@ -701,3 +702,7 @@ def test_where_rows_cannot_be_related_that_is_a_finding(path: pathlib.Path) -> N
     connection.execute("DROP INDEX ix_agent_reports_role")
     connection.close()
     assert ("ROWS_UNREADABLE", 0, "") in told(path, 0)
+
+
+def test_every_rule_has_a_condition_without_which_it_cannot_have_fired() -> None:
+    assert [name for _, name, _ in rules.RULES if name not in redirects.CONDITIONS] == []

@@ -9,7 +9,8 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app.audit import swimlanes
-from orchestrator.app.session import board
+from orchestrator.app.session import board, dashboard
+from tests import persons
 from tests.integration.app.desk import Desk
 
 
@@ -51,6 +52,13 @@ def test_a_turn_that_was_given_anew_ends_where_the_next_one_begins(desk: Desk) -
     desk.call("redispatch", group_id="A", session_id="S1", by="project_manager", reason="it is gone")
     first, second = lane(desk, "A")["bars"]
     assert (first["state"], first["end"], second["state"]) == ("replaced", second["start"], "open")
+
+
+def test_a_group_that_waits_for_another_one_has_an_empty_lane(desk: Desk) -> None:
+    desk.session("S1", "A")
+    desk.call("group create", id="B", session_id="S1", depends_on=("A",))
+    desk.report("project_manager PLANNING_COMPLETE")
+    assert (lane(desk, "B")["bars"], lane(desk, "B")["status"]) == ([], "pending")
 
 
 def test_questions_are_pauses_and_blockers_are_blocked_time(desk: Desk) -> None:
@@ -142,6 +150,7 @@ def test_a_board_refuses_what_it_does_not_know(desk: Desk, asked: dict[str, Any]
 
 
 def test_a_board_says_of_each_group_what_status_says(mixed: Desk) -> None:
+    mixed.call("group create", id="E", session_id="S1", depends_on=("A", "C"))
     told = {group["id"]: group for group in mixed.call("status", session_id="S1")["groups"]}
     for group in board.board(mixed.context, session_id="S1")["groups"]:
         same = ("name", "status", "priority", "awaited", "overdue", "waits_for", "rework", "awaiting_confirmation")
@@ -158,3 +167,46 @@ def test_groups_are_counted_by_status_role_and_trouble(mixed: Desk) -> None:
     assert numbers == {
         "groups": 4, "by_status": {"in_progress": 4}, "waiting": 1, "overdue": 1, "blocked": 1, "held": 0,
     }  # fmt: skip
+
+
+PLAYED = {
+    "running": (),
+    "person_awaited": (
+        ("route", {"current_agent": "project_manager", "status": "NEEDS_CLARIFICATION", "summary": "which?"}),
+    ),
+    "paused": (("session pause", {"id": "S1", "by": "project_manager", "reason": "wait"}),),
+    "ended": (("session end", {"id": "S1", "by": "user", "reason": "no longer wanted"}),),
+}
+
+
+@pytest.mark.parametrize("state", PLAYED)
+def test_a_head_and_a_dashboard_say_the_state_that_status_says(desk: Desk, state: str) -> None:
+    desk.session("S1", "A")
+    for words, given in PLAYED[state]:
+        with persons.seated(desk.context):
+            desk.call(words, **({} if "id" in given else {"session_id": "S1"}), **given)
+    (listed,) = dashboard.sessions(desk.context, state="all")["sessions"]
+    told = [board.head(desk.context, session_id="S1"), desk.call("status", session_id="S1"), listed]
+    assert [each["state"] for each in told] == [state] * 3
+
+
+def test_a_dashboard_counts_groups_questions_and_blockers(mixed: Desk) -> None:
+    mixed.call("session create", id="S2", goal="Another Goal")
+    found = dashboard.sessions(mixed.context)
+    numbers = [[each[name] for name in ("id", "title", "groups", "blocked", "questions")] for each in found["sessions"]]
+    assert numbers == [["S1", "goal of S1", 4, 1, 1], ["S2", "Another Goal", 0, 0, 0]]
+    assert found["counts"] == {"all": 2, "open": 2, "waiting": 1, "ended": 0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"state": "waiting"}, ["S1"]),
+        ({"state": "ended"}, []),
+        ({"text": "OTHER"}, ["S2"]),
+        ({"limit": 1, "page": 5}, ["S2"]),
+    ],
+)
+def test_sessions_are_filtered_and_read_by_the_page(mixed: Desk, asked: dict[str, Any], found: list[str]) -> None:
+    mixed.call("session create", id="S2", goal="Another Goal")
+    assert [each["id"] for each in dashboard.sessions(mixed.context, **asked)["sessions"]] == found

@@ -149,6 +149,7 @@ STORY = (
     "audit head",
     "audit replay S1 --strict",
     "audit export S1 --output s1.jsonl",
+    "audit timeline S1 --lanes",
     "audit import s1.jsonl --db again.db",
     "audit import s1.jsonl",
     "audit blockers -s S1",

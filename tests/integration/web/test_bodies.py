@@ -63,6 +63,11 @@ def test_what_is_no_acceptable_message_is_refused_and_nothing_is_queued(name: st
     assert web.head() == before
 
 
+def test_a_project_has_one_alias(web: Web, project: str) -> None:
+    found = send(web, "projects", json.dumps({"project_path": str(web.project), "alias": "another"}).encode())
+    assert (found.status, json.loads(found.text)["error"]) == (400, "ALREADY_EXISTS")
+
+
 @pytest.mark.parametrize(
     "body", [b'\xef\xbb\xbf{"content": "explain it"}', b'{"content": "e\\u0301 \\ud83d\\ude00 \\u200b"}'],
     ids=["a byte order mark", "pairs and combining letters"],
