@@ -227,6 +227,7 @@ def test_a_turn_has_one_hand_off_wherever_it_is_stored(filled: sqlite3.Connectio
         put(filled, verb, "standalone_handoffs", alone | {"turn": 2} | other)
     for other in ({"session_id": "z"}, {"group_id": "z"}, {"seq": 4}):
         put(filled, verb, "router_decisions", decision | {"seq": 2, "part": 3} | other)
+    put(filled, verb, "router_decisions", sample("router_decisions") | {"seq": 3})
     assert len(content(filled, "handoffs")) == 8
 
 
