@@ -29,7 +29,8 @@ CREATE VIEW handoffs AS
 SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
 UNION ALL
 SELECT session_id, seq, group_id, handoff_agent, handoff, handoff_hash
-FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 WHERE handoff IS NOT NULL;
+FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
+WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
 
 CREATE TRIGGER router_decisions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON router_decisions
 BEGIN

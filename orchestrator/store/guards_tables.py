@@ -117,9 +117,13 @@ HANDOFFS: Statement = (
 SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
 UNION ALL
 SELECT session_id, seq, group_id, handoff_agent, handoff, handoff_hash
-FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 WHERE handoff IS NOT NULL""",
+FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
+WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL""",
 )
-"""What agents were started with, wherever it is stored: the view, as (name, statement)."""
+"""What agents were started with, wherever it is stored: the view, as (name, statement).
+
+A half of one, which only a forger writes, is seen as well.
+"""
 
 _HANDOFF_TAKEN = "ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn"
 # What a table of its own refuses by NOT NULL and by its key is asked of both places here.
