@@ -12,7 +12,7 @@ import hashlib
 import html
 from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.core import swimlane_svg, visible
+from orchestrator.core import lane_picture, visible
 
 _COLOURS = (
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1f2430;--soft:#5b6472;--line:#d5dae2;--box:#f5f6f8;"
@@ -22,26 +22,37 @@ _COLOURS = (
 )
 _SHAPE = (
     "body{margin:0 auto;max-width:80rem;padding:1rem 1.25rem 4rem;background:var(--paper);color:var(--ink);"
-    "font:15px/1.5 ui-sans-serif,system-ui,sans-serif;overflow-wrap:anywhere}"
-    "a{color:var(--link)}h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.15rem;margin:2.5rem 0 .75rem}"
-    "h3{font-size:.95rem;margin:0}p{margin:.25rem 0}nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:0;"
-    "margin:1rem 0;list-style:none}table{border-collapse:collapse;width:100%;font-size:.9rem}"
-    "th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;"
-    "border-bottom:1px solid var(--line)}"
-    "th{color:var(--soft);font-weight:600}dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;"
-    "margin:0}dt{color:var(--soft)}dd{margin:0}code,pre{font:.85rem ui-monospace,Menlo,Consolas,monospace}"
+    "font:15px/1.5 ui-sans-serif,system-ui,sans-serif;overflow-wrap:anywhere}a{color:var(--link)}"
+    "h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.15rem;margin:2.5rem 0 .75rem}h3{font-size:.95rem;margin:0}"
+    "p{margin:.25rem 0}nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:0;margin:1rem 0;list-style:none}"
+    "table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;vertical-align:top;"
+    "padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line)}th{color:var(--soft);font-weight:600}"
+    "dl{display:grid;grid-template-columns:max-content 1fr;gap:.2rem 1rem;margin:0}dt{color:var(--soft)}"
+    "dd{margin:0}code,pre{font:.85rem ui-monospace,Menlo,Consolas,monospace}"
     "pre{white-space:pre-wrap;background:var(--box);padding:.75rem;margin:.5rem 0;border-radius:4px}"
     ".wide{overflow:auto;max-height:80vh}.wide table{min-width:44rem;overflow-wrap:break-word}"
     ".wide th{white-space:nowrap}"
     ".scroll{overflow:auto;max-height:80vh;border:1px solid var(--line);border-radius:4px}"
-    ".lanes{display:block;min-width:60rem;width:100%}.steps{list-style:none;margin:0;padding:0}"
+    ".turns{list-style:none;margin:0;padding:0;min-width:48rem}.turns li,.axis{display:grid;"
+    "grid-template-columns:12rem 1fr;gap:.5rem;align-items:center;border-bottom:1px solid var(--line)}"
+    ".turns li{content-visibility:auto;contain-intrinsic-size:auto 1.75rem}"
+    ".turns span{padding-left:.5rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}"
+    ".axis{min-width:48rem;font-size:.8rem;color:var(--soft)}.axis div{display:flex;justify-content:space-between}"
+    ".lane{display:block;width:100%;height:24px}.swatch{width:.8em;height:.8em;margin-right:.3em}"
+    ".legend{display:flex;flex-wrap:wrap;gap:.1rem 1rem;padding:0;list-style:none;font-size:.85rem}"
+    ".bar{fill:var(--soft)}.bar.open{opacity:.6}.bar.replaced{opacity:.3}.again{fill:#c2780a}"
+    ".block{fill:var(--stop)}.pause{fill:var(--stop);opacity:.35}.steps{list-style:none;margin:0;padding:0}"
     ".steps>li{padding:.6rem 0;border-bottom:1px solid var(--line);content-visibility:auto;"
     "contain-intrinsic-size:auto 5rem}.steps ul{margin:.25rem 0;padding-left:1.25rem}.soft{color:var(--soft)}"
     ".good{color:var(--good);font-weight:600}.stop{color:var(--stop);font-weight:600}summary{cursor:pointer}"
     "details{content-visibility:auto;contain-intrinsic-size:auto 1.75rem}:target{background:var(--box)}"
     "@media print{.scroll,.wide{max-height:none;overflow:visible}nav{display:none}}"
 )
-STYLE = f"{_COLOURS}{_SHAPE}{swimlane_svg.STYLE}"
+_HUES = ("#7c5cd6", "#2f7fe0", "#1b4fa0", "#12a594", "#d6830a", "#c2408f", "#6b8e23")
+_ROLES = "".join(
+    f".{lane_picture.tone(role)}{{fill:{hue}}}" for role, hue in zip(lane_picture.ROLES, _HUES, strict=True)
+)
+STYLE = f"{_COLOURS}{_SHAPE}{_ROLES}"
 
 
 def text(value: object) -> str:
@@ -74,6 +85,29 @@ def navigation(sections: Iterable[tuple[str, str]]) -> str:
     """Links to sections: the id and the title of each."""
     links = "".join(f'<li><a href="#{id_}">{text(title)}</a></li>' for id_, title in sections)
     return f'<nav aria-label="Sections"><ul>{links}</ul></nav>\n'
+
+
+def legend(roles: Iterable[str]) -> str:
+    """What the colours of lanes mean."""
+    named = [*((f"bar {lane_picture.tone(role)}", role.replace("_", " ")) for role in roles), ("bar", "another role")]
+    named += [("again", "rework"), ("block", "blocked"), ("pause", "question to a person")]
+    items = "".join(
+        f'<li><svg class="swatch" viewBox="0 0 10 10" aria-hidden="true"><rect class="{name}" width="10" height="10"/>'
+        f"</svg>{text(meaning)}</li>"
+        for name, meaning in named
+    )
+    return f'<ul class="legend" aria-label="Legend">{items}</ul>\n'
+
+
+def axis(moments: Iterable[str]) -> str:
+    """The times above lanes, from the left edge to the right one."""
+    times = "".join(f"<span>{text(when(each))}</span>" for each in moments)
+    return f'<div class="axis"><span></span><div>{times}</div></div>\n'
+
+
+def lane(name: str, drawn: str) -> str:
+    """A lane: its name, and its drawing, which is SVG."""
+    return f"<li><span>{text(name)}</span>{drawn}</li>\n"
 
 
 def section(id_: str, title: str) -> str:
@@ -111,12 +145,17 @@ def table(
 def step(id_: str, title: str, said: str, points: Sequence[str], after: str) -> str:
     """One step of a list: its title, a sentence and points as plain texts, and what came of it, which is HTML."""
     listed = f"<ul>{''.join(f'<li>{text(each)}</li>' for each in points)}</ul>" if points else ""
-    return f'<li id="{id_}"><h3>{text(title)}</h3><p>{text(said)}</p>{listed}<p>{after}</p></li>\n'
+    return f'<li id="{text(id_)}"><h3>{text(title)}</h3><p>{text(said)}</p>{listed}<p>{after}</p></li>\n'
+
+
+def link(id_: str, words: str) -> str:
+    """A link to an element of the page, behind what stands before it."""
+    return f' · <a href="#{text(id_)}">{text(words)}</a>'
 
 
 def folded(id_: str, title: str, content: str) -> str:
     """A long text behind its title."""
-    return f'<details id="{id_}"><summary>{text(title)}</summary><pre>{text(content)}</pre></details>\n'
+    return f'<details id="{text(id_)}"><summary>{text(title)}</summary><pre>{text(content)}</pre></details>\n'
 
 
 def region(label: str, content: Iterable[str]) -> Iterator[str]:

@@ -122,3 +122,9 @@ def sessions(state: str) -> str:
 SESSIONS_COUNTED = f"""SELECT count(*), sum(status <> 'ended'), sum(status <> 'ended' AND waits),
     sum(status = 'ended') FROM ({_RANKED}) s WHERE {_SEARCHED}"""
 """How many sessions a search finds of each state: all, open, waiting, ended."""
+
+EVIDENCE = """SELECT e.id, e.seq, e.part, e.group_id, e.kind, e.subject, e.outcome, e.hash, e.size,
+    e.content IS NOT NULL AS is_kept, v.at FROM evidence e INDEXED BY sqlite_autoindex_evidence_1
+    JOIN audit_events v ON v.session_id = e.session_id AND v.seq = e.seq
+    WHERE e.session_id = :session AND e.seq < :until ORDER BY e.seq DESC, e.part LIMIT :limit"""
+EVIDENCE_CONTENT = "SELECT content FROM evidence WHERE session_id = :session AND seq = :seq AND part = :part"

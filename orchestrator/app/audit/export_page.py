@@ -15,8 +15,8 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs
 from orchestrator.app.session import board
 from orchestrator.app.verdict import verdicts
+from orchestrator.core import lane_picture, visible
 from orchestrator.core import session_page as page
-from orchestrator.core import swimlane_svg
 from orchestrator.core.suggestions import suggest
 from orchestrator.hints import Any
 from orchestrator.store import queries, records, snapshot
@@ -42,6 +42,8 @@ _EVIDENCE = """SELECT id, group_id, kind, subject, outcome, size, hash, path FRO
     WHERE session_id = :session ORDER BY seq, part"""
 
 Hide = Callable[[str], str]
+_HERE = "#"
+"""The base of links within the file."""
 
 
 def parts(context: Context, session_id: str, hide: Hide) -> Iterator[str]:
@@ -145,11 +147,26 @@ class _Page:
         return self._row(*named, waits, group["rework"] or None, blockers or None, group["doubt"])
 
     def _lanes(self) -> Iterator[str]:
-        legend = swimlane_svg.legend(lane for answer in self._turns for lane in answer["lanes"])
-        yield f"<p>{page.text(legend)}</p>\n"
+        shown = lane_picture.window(self._turns[0]["start"], self._turns[0]["end"])
+        yield page.legend(lane_picture.ROLES)
+        yield from page.region("Turns of each group over time", self._lanes_drawn(shown))
+
+    def _lanes_drawn(self, shown: lane_picture.Window) -> Iterator[str]:
+        yield page.axis(lane_picture.moments(shown))
+        yield '<ol class="turns">\n'
         for answer in self._turns:
-            drawn = swimlane_svg.drawn(answer, self._hide, _decision_of)
-            yield from page.region("Turns of each group over time", drawn)
+            for lane in answer["lanes"]:
+                drawn = lane_picture.svg(self._plain(lane), shown, _HERE)
+                yield page.lane(str(self._shown(lane["group_id"] or "the session")), drawn)
+        yield "</ol>\n"
+
+    def _plain(self, value: Any) -> Any:
+        """A lane with every text in it masked, and spelt out where it is not to be seen."""
+        if isinstance(value, str):
+            return visible.on_a_page(self._hide(value))
+        if isinstance(value, dict):
+            return {name: self._plain(each) for name, each in value.items()}
+        return [self._plain(each) for each in value] if isinstance(value, list) else value
 
     def _decisions(self) -> Iterator[str]:
         yield '<ol class="steps">\n'
@@ -175,11 +192,11 @@ class _Page:
             why = f"{report['agent_id']} reported {row['response_status']}{summary}"
         rules = [self._hide(f"{rule['name']}: {rule['reason']}") for rule in row["rules"]]
         given = "".join(
-            f' · <a href="#{_handoff_id(spawn["group_id"], row["seq"])}">hand-off to {page.text(spawn["agent"])}</a>'
+            page.link(_handoff_id(spawn["group_id"], row["seq"]), f"hand-off to {spawn['agent']}")
             for spawn in row["spawns"]
-        )  # fmt: skip
+        )
         decided = page.text(self._hide(telling.decided(row)))
-        return page.step(_anchor(row["id"]), title, self._hide(why), rules, f"Decision: {decided}{given}")
+        return page.step(_decision_id(row["id"]), title, self._hide(why), rules, f"Decision: {decided}{given}")
 
     def _blockers(self) -> Iterator[str]:
         rows = (
@@ -249,14 +266,10 @@ class _Page:
         yield f"<p>To check the database against this file: <code>{page.text(command)}</code></p>\n"
 
 
-def _anchor(id_: str) -> str:
-    """The id of an element: what is not allowed in an address is left out."""
-    return f"d-{id_.partition(':')[2]}"
-
-
-def _decision_of(bar: dict[str, Any]) -> str | None:
-    return f"#{_anchor(bar['decision_id'])}" if bar["decision_id"] else None
+def _decision_id(id_: str) -> str:
+    """The id of the element of a decision: where its bar leads."""
+    return lane_picture.address({"decision_id": id_}, None, _HERE).removeprefix(_HERE)
 
 
 def _handoff_id(group: str | None, turn: int) -> str:
-    return f"h-{turn}-{group or ''}"
+    return lane_picture.address({"decision_id": None, "turn": turn}, group, _HERE).removeprefix(_HERE)

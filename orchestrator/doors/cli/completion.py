@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typer.completion import get_completion_script
+from typer._completion_shared import get_completion_script  # its public module does not export it
 
 from orchestrator.doors.cli.options import WORD, Command, Given, Parameter, Result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from orchestrator.doors.web.rendering import looking
 
 router = APIRouter(include_in_schema=False)
 
-TYPED = ("reply", "note", "content", "project_path", "alias", "goal")
+TYPED = ("reply", "note", "content", "project_path", "alias", "goal", "reason", "name", "description", "text")
 """Fields of forms that hold what a person typed."""
 CHATS = 30
 """How many chats are on a page."""
@@ -58,11 +59,28 @@ def failure(request: Request, status: int, code: str, message: str) -> Response:
 
 
 @router.get("/")
-def show_inbox(request: Request, caller: Reading, since: Page = None) -> Response:
-    """All that waits for a person, the oldest first."""
+def show_inbox(request: Request, caller: Reading, since: Page = None, session: Page = None) -> Response:
+    """All that waits for a person, the oldest first; equal questions of a session are one card."""
     with looking(request) as look:
-        found = look.ask("inbox", limit=50, since=since)
-        return look.page("inbox.html", title="Inbox", found=found)
+        found = look.ask("inbox", limit=50, since=since, session_id=session or None)
+        return look.page("inbox.html", title="Inbox", found=found, cards=_cards(found["questions"]), session=session)
+
+
+def _cards(asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Questions with the same words of a session under the first of them, each with what a note is needed for."""
+    cards: dict[tuple[str, ...], dict[str, Any]] = {}
+    for each in asked:
+        key = (each["session_id"], each["kind"], each["text"])
+        card = cards.setdefault(key, {"question": each, "note": _note(each), "others": []})
+        if card["question"] is not each:
+            card["others"].append(each)
+    return list(cards.values())
+
+
+def _note(asked: dict[str, Any]) -> dict[str, Any]:
+    """For which answers to a question a note is needed."""
+    needs = {each["decision"]: questions.needs_note(asked["kind"], each["decision"]) for each in asked["answers"]}
+    return {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
 
 
 @router.get("/questions/{id}")
@@ -80,9 +98,7 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
         found = run_list_views.with_places(look.context, found["session_id"], found)
-        needs = {each["decision"]: questions.needs_note(found["kind"], each["decision"]) for each in found["answers"]}
-        note = {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
-        return look.page("question.html", status, title=f"Question {id}", question=found, note=note, **more)
+        return look.page("question.html", status, title=f"Question {id}", question=found, note=_note(found), **more)
 
 
 @router.get("/sessions")
@@ -126,8 +142,17 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
+            "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)
+
+
+def _deadline(started: str | None, timeout_ms: int | None) -> str | None:
+    """When a run that has begun is stopped, UTC; None where that is not known."""
+    if started is None or timeout_ms is None:
+        return None
+    moment = datetime.fromisoformat(started) + timedelta(milliseconds=timeout_ms)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _shortened(found: dict[str, Any]) -> dict[str, Any]:

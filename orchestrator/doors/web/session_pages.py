@@ -12,7 +12,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.app import projects
-from orchestrator.app.audit import swimlanes
+from orchestrator.app.audit import evidence_list, swimlanes
 from orchestrator.app.questions import inbox
 from orchestrator.app.running import run_list_views
 from orchestrator.app.session import board
@@ -22,13 +22,13 @@ from orchestrator.core import lane_picture, masking, visible
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import elsewhere
 from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import session_activity
+from orchestrator.doors.web import person_acts, session_activity
 from orchestrator.doors.web.callers import Reading
 from orchestrator.doors.web.rendering import Look, looking, segment
 
 router = APIRouter(include_in_schema=False, prefix="/sessions/{session}")
 
-DECISIONS, STEPS, LANES, CHAT_DECISIONS = 25, 25, 50, 12
+DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS = 25, 25, 50, 100, 100, 50, 12
 """How many of each are on a page."""
 ZOOMS = (1, 2, 4, 8, 16, 32)
 """Into how many parts a time may be cut."""
@@ -47,7 +47,8 @@ def _page(request: Request, look: Look, id: str, template: str, tab: str, /, **d
     head = run_list_views.with_places(look.context, id, board.head(look.context, session_id=id))
     shown = {"title": f"Session {id}", "head": head, "tab": tab, "bar": _bar(head["counts"]), **data}
     driver = session_activity.driver(request.app.state.autopilot, id, head)
-    return look.page(template, **shown, driver=driver)
+    menu = person_acts.menu(person_acts.OF_SESSION, head["session"])
+    return look.page(template, **shown, driver=driver, menu=menu)
 
 
 def _bar(counts: dict[str, Any]) -> list[dict[str, Any]]:
@@ -176,6 +177,34 @@ def show_runs(request: Request, session: str, caller: Reading) -> Response:
         return _page(request, look, session, "runs.html", "runs", work=work, tasks=tasks)
 
 
+@router.get("/tasks")
+def show_tasks(request: Request, session: str, caller: Reading, since: Step = None) -> Response:
+    """The criteria by which the session is judged, and the tasks of its groups."""
+    with looking(request, session) as look:
+        tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
+        criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
+        return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria)
+
+
+@router.get("/evidence")
+def show_evidence(request: Request, session: str, caller: Reading, until: Step = None) -> Response:
+    """What commands, gates, merges and runs left, the newest first."""
+    with looking(request, session) as look:
+        found = evidence_list.evidence(look.context, session_id=session, limit=EVIDENCE, until=until)
+        found = run_list_views.with_places(look.context, session, found)
+        return _page(request, look, session, "evidence.html", "evidence", found=found)
+
+
+@router.get("/evidence/{seq}.{part}")
+def show_evidence_content(request: Request, session: str, seq: int, part: int, caller: Reading) -> Response:
+    """The content of a piece of evidence as a download, its secrets masked."""
+    with looking(request, session) as look:
+        text = evidence_list.content(look.context, session_id=session, seq=seq, part=part)
+        shown = masking.mask(elsewhere(run_list_views.with_places(look.context, session, text)))
+    headers = {"Content-Disposition": f'attachment; filename="evidence-{seq}-{part}.txt"'}
+    return Response(shown.encode("utf-8", "replace"), headers=headers, media_type="text/plain; charset=utf-8")
+
+
 @router.get("/verdict")
 def show_verdict(request: Request, session: str, caller: Reading, anew: bool = False) -> Response:
     """The verdict that was recorded last; what the validator would say now, where there is none or it is wanted."""
@@ -197,8 +226,11 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
         found = look.ask("group show", id=group, session_id=session)["group"]
         found["questions"] = [{**each, "report": inbox.report(look.context, each)} for each in found["questions"]]
         decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
+        about = look.ask("session show", id=session)["session"]
         return look.page(
             "group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"],
+            menu=person_acts.menu(person_acts.OF_GROUP, about) if found["kind"] != "chat" else [],
+            tasks=look.ask("task list", session_id=session, group_id=group, limit=TASKS)["tasks"],
             picture=picture(look, session, group, empty=found["kind"] != "chat"),
         )
 

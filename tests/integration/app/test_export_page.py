@@ -18,11 +18,11 @@ from tests.integration.app.table import Table
 
 TAGS = frozenset(
     "html head meta title style body main h1 h2 h3 nav ul ol li a dl dt dd p span div table thead tbody tr th td code"
-    " pre details summary svg line text rect".split()
+    " pre details summary svg g rect".split()
 )
 ATTRIBUTES = frozenset(
-    "lang charset http-equiv content name id class href tabindex role aria-label scope viewbox x y x1 x2 y1 y2 width"
-    " height rx".split()
+    "lang charset http-equiv content name id class href tabindex role aria-label aria-hidden scope viewbox"
+    " preserveaspectratio x y width height".split()
 )
 HOSTILE = "</pre></title></style><script>alert(1)</script><img src=x onerror=alert(2)>\" onmouseover='x' \x1b[2J\u202e"
 SECRET = "AKIA" + "IOSFODNN7EXAMPLE"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from orchestrator.core.swimlane_svg import LETTERS, OTHER, passed
 from orchestrator.core.visible import on_one_line
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
@@ -16,6 +15,11 @@ NARROW = 80
 """Columns where nothing says how many there are."""
 LABEL, LEAST = 24, 16
 """Columns of a lane's name at most, and of its drawing at least."""
+LETTERS = {
+    "project_manager": "P", "developer": "D", "senior_software_engineer": "S", "qa_expert": "Q", "tech_lead": "T",
+    "investigator": "I", "requirements_engineer": "R", "validator": "V",
+}  # fmt: skip
+OTHER = "X"
 SEVERAL, WORKS, AGAIN, REPLACED, GOES_ON = "+", "=", "~", "-", ">"
 BLOCKED, ASKED = "!", "?"
 _MEANINGS = {
@@ -72,7 +76,7 @@ class _Scale:
     def axis(self) -> str:
         """The time since the beginning, every so many columns."""
         marks = range(0, max(self.width - _TICK // 2, 1), _TICK)
-        times = (passed(self._length * mark / self.width) for mark in marks)
+        times = (_passed(self._length * mark / self.width) for mark in marks)
         return "".join(f"{'|' + time:<{_TICK}}" for time in times).rstrip()
 
 
@@ -115,6 +119,14 @@ def _legend(rows: list[Answer], drawn: str) -> str:
     roles = dict.fromkeys(str(bar["role"]) for row in rows for bar in row["bars"])
     letters = [f"{LETTERS.get(role, OTHER)} {on_one_line(role)}" for role in roles]
     return ", ".join((*letters, *(f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in drawn)))
+
+
+def _passed(seconds: float) -> str:
+    """A length of time in its largest unit of which there are two."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 10 or not seconds else f"{seconds:.1f} s"
 
 
 def _moment(at: str) -> float:
