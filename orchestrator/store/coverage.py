@@ -53,7 +53,8 @@ _BY_TURN = """(SELECT k.session_id, k.turn, ifnull(d.group_id, o.group_id) AS gr
         ifnull(d.handoff_agent, o.agent_id) AS agent_id, ifnull(d.handoff, o.document) AS document,
         CASE WHEN d.rowid IS NULL THEN o.hash ELSE d.handoff_hash END AS hash FROM (
             SELECT session_id, seq AS turn, part AS place, rowid AS of_decision, NULL AS other
-            FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 {of_step} AND (handoff IS NOT NULL OR handoff_agent IS NOT NULL)
+            FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
+            {of_step} AND (handoff IS NOT NULL OR handoff_agent IS NOT NULL)
             UNION ALL SELECT session_id, turn, rowid + 4294967296, NULL, rowid FROM standalone_handoffs {where}
             ORDER BY session_id, turn, place LIMIT -1
         ) k LEFT JOIN router_decisions d ON d.rowid = k.of_decision
