@@ -1,6 +1,7 @@
 """What is made of the declarations and kept as files: `./task generate` writes it.
 
-The stub of the Python interface's methods, the reference of all commands, and the tables in the agent files.
+The stub of the Python interface's methods, the reference of all commands, the tables in the agent files, and the SQL
+that the store's declarations are rendered to.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from orchestrator.core.workflow import model
 from orchestrator.doors.cli import catalogue, options
 from orchestrator.doors.cli.options import Command, Parameter
 from orchestrator.doors.python import methods
+from orchestrator.store import schema_rendering, schema_script
 
 _STUB = """from typing import Any
 
@@ -94,6 +96,7 @@ def agent_file(path: pathlib.Path) -> str:
 
 
 ROOT = pathlib.Path(__file__).parents[2]
+_STORE = pathlib.Path(schema_rendering.__file__).parent
 FILES = {
     pathlib.Path(methods.__file__).with_suffix(".pyi"): stub,
     ROOT / "docs" / "commands.md": reference,
@@ -102,6 +105,9 @@ FILES = {
         for folder in ("agents", "agents/templates")
         for path in sorted((ROOT / folder).glob("*.md"))
     },
+    schema_script.FILE: schema_rendering.sqlite,
+    _STORE / "task_conditions.py": schema_rendering.task_conditions,
+    _STORE / "path_statements.py": schema_rendering.path_statements,
 }
 
 

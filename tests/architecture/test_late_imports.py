@@ -19,7 +19,7 @@ LATE = frozenset("""
     _sha2 _sha256
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets re shlex signal
     rich.console rich.live rich.text urllib
-    sqlalchemy sqlalchemy.pool traceback unicodedata
+    traceback unicodedata
     app.answers
     app.engine.measured app.reports.gated_reports
     app.clients.codex app.clients.rules
@@ -54,8 +54,8 @@ LATE = frozenset("""
     runner.commands runner.executors.catalogue runner.fresh_trees runner.orphans
     runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
-    store.backup store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables
-    store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
+    store.backup store.coverage store.doctor store.file_safety store.findings
+    store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader
     store.shared_commit store.snapshot store.text_damage store.verifying store.versions
 """.split())
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.store import guards, guards_path, queries
+from orchestrator.store import guards, queries
 from tests.integration.store import ledger
 from tests.integration.store.ledger import CHAIN
 
@@ -25,7 +25,7 @@ def test_no_table_is_scanned_for_a_path(book: ledger.Ledger) -> None:
 
 
 def test_every_read_of_reports_names_its_index() -> None:
-    reads = [place.split() for _, sql in guards_path.VIEWS for place in sql.split("FROM agent_reports")[1:]]
+    reads = [place.split() for _, sql in guards.VIEWS for place in sql.split("FROM agent_reports")[1:]]
     assert {" ".join(words[1:3]) for words in reads} == {"INDEXED BY"}
 
 
