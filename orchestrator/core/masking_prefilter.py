@@ -260,7 +260,7 @@ def _marks_by_ending() -> dict[str, list[str]]:
 def _endings(data: str) -> frozenset[str]:
     """What stands before the sign of each mark that ends with a sign and may be in a text."""
     if len(data) < SHORT:
-        # Making the patterns costs more than looking at what stands before each sign.
+        # Making the patterns costs more than looking at what stands before each sign (SEC-16).
         parts = data.replace("_", "-").replace(".", "-").split("-")
         return tables.ENDINGS.intersection([part[-2:] for part in parts])
     backwards, found = data[::-1], frozenset[str]()

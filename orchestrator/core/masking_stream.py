@@ -67,7 +67,7 @@ class Stream:
 
     def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
         self._pass = _Pass(secrets, keys_only)
-        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
+        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on (SEC-8).
         self._again = None if keys_only else _Pass(secrets, keys_only)
         self._held = ""
         self._secrets, self._keys_only = tuple(secrets), keys_only

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.core import clock_jumps, handoff
+from orchestrator.core import handoff, tasks
 from orchestrator.core.next_facts import Barrier, Facts, Item, Payload, Turn
 from orchestrator.core.suggestions import Suggestion, sentence, suggest
 from orchestrator.core.tasks import Task
@@ -55,8 +55,8 @@ def _named(task: Task) -> Payload:
 
 
 def overdue(facts: Facts, task: Task) -> bool:
-    """Whether the claim of a task has ended without a sign of life, or who has it is out of service."""
-    return task.assignee in facts.gone or clock_jumps.has_ended(task.claim_until, task.claim_beat_at, facts.now)
+    """Whether another agent may take over a task under way."""
+    return tasks.overdue(task, facts.now, gone=task.holder in facts.gone)
 
 
 def blocker_of(item: Item) -> Barrier:

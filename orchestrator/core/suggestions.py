@@ -33,7 +33,7 @@ HIDDEN = "…"
 """Stands for what is local."""
 _AUDIENCES = {
     "answer": PERSON, "human enrol": PERSON, "human link": PERSON, "human remove": PERSON, "human reset": PERSON,
-    "metadata check": AUTHOR, "workflow check": AUTHOR, "audit export": ELSEWHERE,
+    "metadata check": AUTHOR, "workflow check": AUTHOR, "workflow what-if": AUTHOR, "audit export": ELSEWHERE,
 }  # fmt: skip
 _ID, _SESSION, _FILE = ("id",), ("session_id",), ("file",)
 _LEADING = {
@@ -47,10 +47,10 @@ _LEADING = {
     "audit export": _SESSION, "audit import": _FILE, "certificate check": _FILE, "certificate make": _SESSION,
     "audit query": ("sql",), "audit replay": _SESSION, "audit verify": _SESSION, "batch": _FILE, "db backup": _FILE,
     "db restore": _FILE, "import peer": _FILE, "metadata check": _FILE, "run": ("prompt",), "workflow check": _FILE,
-    "workflow load": _FILE,
+    "workflow load": _FILE, "workflow what-if": _FILE,
 }  # fmt: skip
 """The parameters that the command line takes without a flag, as long as a suggestion begins with them."""
-_FLAGS = {"at_seq": "--at", "disabled_roles": "--disable-role"}
+_FLAGS = {"at_seq": "--at", "disabled_roles": "--disable-role", "every": "--all"}
 """Flags that are not called as their parameters."""
 _NAMED = ("suggestion", "status_hint", "next", "handoff", "report_command", "redispatch", "hint", "command")
 """Keys of answers whose texts may each be one suggestion."""
@@ -291,10 +291,11 @@ def is_local(text: str) -> bool:
 
 
 def _anywhere(suggestion: Suggestion) -> Suggestion:
-    given = {name: value for name, value in suggestion.arguments.items() if name != "db"}
-    if given == suggestion.arguments and not any(map(_is_path, given.values())):
+    arguments = suggestion.arguments
+    if "db" not in arguments and not any(map(_is_path, arguments.values())):
         return suggestion
-    return suggest(suggestion.operation, **{name: "PATH" if _is_path(each) else each for name, each in given.items()})
+    given = {name: "PATH" if _is_path(each) else each for name, each in arguments.items() if name != "db"}
+    return suggest(suggestion.operation, **given)
 
 
 def _is_path(value: Argument) -> bool:

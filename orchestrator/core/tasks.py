@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.core import clock_jumps
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
@@ -45,6 +46,26 @@ class Task(NamedTuple):
     def closed(self) -> bool:
         """Whether nothing more is to be done about it."""
         return self.status in CLOSED
+
+    @property
+    def holder(self) -> str | None:
+        """Who has it: by a claim, else as its assignee."""
+        return self.claim_holder or self.assignee
+
+
+def overdue(task: Task, now: str, *, gone: bool) -> bool:
+    """Whether another agent may take over a task in progress: its lease has ended, or its holder is out of service.
+
+    A blocked task keeps its claim, which nobody can take over before it is unblocked.
+
+    Args:
+        now: UTC, ISO 8601.
+        gone: whether its holder is out of service.
+
+    Source: spec 30, section 4 (`task claim`).
+    """
+    has_ended = clock_jumps.has_ended(task.claim_until, task.claim_beat_at, now)
+    return task.status == IN_PROGRESS and (gone or has_ended)
 
 
 def order(task: Task) -> tuple[int, str, tuple[Any, ...], str]:

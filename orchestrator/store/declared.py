@@ -8,9 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-import sqlalchemy as sa
-
-from orchestrator.store import guards, guards_tables, schema
+from orchestrator.store import guards, schema_script
 
 Key = tuple[str, str]
 """Type (table, index, view, trigger) and name."""
@@ -18,14 +16,12 @@ Key = tuple[str, str]
 
 @functools.cache
 def declared() -> Mapping[Key, str]:
-    """The SQL of every table, index, view and trigger as declared, in order of creation; put together once."""
-    raw = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        for sql in creation():
-            raw.execute(sql)
-        return MappingProxyType(stored(raw))
-    finally:
-        raw.close()
+    """The SQL of every table, index, view and trigger as declared, in order of creation, without Alembic's table."""
+    tables = {(each.kind, each.name): each.sql for each in schema_script.parts() if each.kind in ("table", "index")}
+    del tables["table", schema_script.VERSION_TABLE]
+    views = {("view", name): sql for name, sql in guards.VIEWS}
+    triggers = {("trigger", name): sql for name, sql in (*guards.TRIGGERS, *guards.VERSION_TRIGGERS)}
+    return MappingProxyType({**tables, **views, **triggers})
 
 
 @functools.cache
@@ -36,16 +32,8 @@ def compared() -> Mapping[Key, str]:
 
 def creation() -> Iterator[str]:
     """The statements that create everything that is declared."""
-    dialect = sa.create_mock_engine("sqlite://", lambda *_: None).dialect
-    for table in schema.metadata.sorted_tables:
-        yield str(sa.schema.CreateTable(table).compile(dialect=dialect))
-        for index in sorted(table.indexes, key=lambda each: str(each.name)):
-            yield str(sa.schema.CreateIndex(index).compile(dialect=dialect))
-    for _, sql in (*guards.VIEWS, *guards.TRIGGERS):
-        yield sql
-    yield guards_tables.VERSION_TABLE
-    for _, sql in guards_tables.VERSION_TRIGGERS:
-        yield sql
+    yield guards.VERSION_TABLE
+    yield from declared().values()
 
 
 def stored(connection: sqlite3.Connection) -> dict[Key, str]:
@@ -58,8 +46,8 @@ def stored(connection: sqlite3.Connection) -> dict[Key, str]:
 
 
 def normalised(sql: str) -> str:
-    """SQL as it is compared: one space for any whitespace."""
-    return re.sub(r"\s+", " ", sql).strip()
+    """SQL as it is compared: one space for any whitespace, and none at brackets."""
+    return re.sub(r"\s*([()])\s*", r"\1", re.sub(r"\s+", " ", sql)).strip()
 
 
 def freeze() -> str:

@@ -1,6 +1,7 @@
-"""The views and triggers of the database, each once: what "complete" means, and what no client may do.
+"""The views and triggers of the database as SQL: what "complete" means, and what no client may do.
 
-A migration keeps a frozen copy of these statements; the audit compares the database with them.
+They are declared in the `guards_` modules and rendered into `sql/schema.sql`. A migration keeps a frozen copy of these
+statements; the audit compares the database with them.
 
 SQLite asks the triggers of a table in an order of its own. Wherever two could speak, their conditions exclude each
 other, so that the message does not depend on it.
@@ -10,39 +11,37 @@ from __future__ import annotations
 
 import sqlite3
 
-import sqlalchemy as sa
+from orchestrator.hints import TYPE_CHECKING
+from orchestrator.store import schema_script
 
-from orchestrator.store import (
-    guards_groups,
-    guards_imported,
-    guards_path,
-    guards_rows,
-    guards_running,
-    guards_tables,
-    guards_tasks,
-)
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
-VIEWS: tuple[tuple[str, str], ...] = guards_path.VIEWS
+Statement = tuple[str, str]
+
+VIEWS: tuple[Statement, ...] = tuple((each.name, each.sql) for each in schema_script.parts() if each.kind == "view")
 """Every view as (name, statement), in the order in which they are made."""
 
-TRIGGERS: tuple[tuple[str, str], ...] = (
-    *guards_tables.TRIGGERS,
-    *guards_rows.TRIGGERS,
-    *guards_groups.TRIGGERS,
-    *guards_tasks.TRIGGERS,
-    *guards_imported.TRIGGERS,
-    *guards_running.TRIGGERS,
-    *guards_running.STARTS,
+_TRIGGERS = [each for each in schema_script.parts() if each.kind == "trigger"]
+
+TRIGGERS: tuple[Statement, ...] = tuple(
+    (each.name, each.sql) for each in _TRIGGERS if each.table != schema_script.VERSION_TABLE
 )
 """Every trigger as (name, statement)."""
+VERSION_TRIGGERS: tuple[Statement, ...] = tuple(
+    (each.name, each.sql) for each in _TRIGGERS if each.table == schema_script.VERSION_TABLE
+)
+"""Those on Alembic's own table."""
+VERSION_TABLE = next(each.sql for each in schema_script.parts() if each.name == schema_script.VERSION_TABLE)
+"""Alembic's own table, as Alembic makes it."""
 
 
 def _run(connection: sa.Connection | sqlite3.Connection, statements: list[str]) -> None:
     for statement in statements:
-        if isinstance(connection, sa.Connection):
-            connection.exec_driver_sql(statement)
-        else:
+        if isinstance(connection, sqlite3.Connection):
             connection.execute(statement)
+        else:
+            connection.exec_driver_sql(statement)
 
 
 def create_all(connection: sa.Connection | sqlite3.Connection) -> None:

@@ -9,8 +9,13 @@ Source: seed 004, Proposed Solution 4 (completion guard)
 
 from __future__ import annotations
 
-from orchestrator.store import guards_imported, guards_path
-from orchestrator.store.guards_tables import Statement, differs, refuse, refuse_first, trigger
+import sqlalchemy as sa
+
+from orchestrator.store import emitter, guards_imported, guards_path
+from orchestrator.store.emitter import Expression, Guard, Refusal
+from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse, refuse_first
+from orchestrator.store.tables_record import status_changes
+from orchestrator.store.tables_work import blockers, deferrals, task_groups
 
 REQUIRED = "tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group"
 """What a completion path is, in the words of every refusal."""
@@ -30,119 +35,195 @@ LEGAL_MOVES = (
 _NOT_RECORDED = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
 _NOT_DEFERRED = "DEFERRAL_NOT_CONFIRMED: deferred_external needs the deferral of its step, on an open external blocker"
 _NOTHING = "nothing"
+_ENTITY = "ix_status_changes_entity"
 
 
-def recorded(entity: str, row_id: str, old: str, new: str, by: str, seq: str) -> str:
-    """The condition that this step's row of `status_changes` tells of a move."""
-    return (
-        "EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity"
-        f" WHERE c.session_id = NEW.session_id AND c.entity = '{entity}' AND c.entity_id = {row_id}"
-        f" AND c.seq = {seq} AND c.from_status = {old} AND c.to_status = {new} AND c.changed_by = {by})"
+def recorded(
+    entity: str,
+    table: sa.Table,
+    *,
+    session: str = "session_id",
+    status: str = "status",
+    by: str = "",
+    causes: tuple[str, ...] = (),
+) -> Expression:
+    """The condition that this step's row of `status_changes` tells of a move.
+
+    Args:
+        entity: what such rows call the table's rows.
+        session: the column that holds the row's session.
+        status: the column that moves; its step is in the column of this name with `_seq` behind it.
+        by: the column with whoever moved it; by default that of the status with `_changed_by` behind it.
+        causes: where not any cause will do, those that do.
+    """
+    c, now, before = status_changes.alias("c"), new(table), old(table)
+    return emitter.exists(
+        c,
+        c.c.session_id == now[session],
+        c.c.entity == entity,
+        c.c.entity_id == now.id,
+        c.c.seq == now[f"{status}_seq"],
+        c.c.from_status == before[status],
+        c.c.to_status == now[status],
+        c.c.changed_by == now[by or f"{status}_changed_by"],
+        *([c.c.cause.in_(causes)] if causes else []),
+        index=_ENTITY,
     )
 
 
-def last_recorded(entity: str, session: str, row_id: str, column: str) -> str:
+def last_recorded(entity: str, table: sa.Table, column: str, session: str = "session_id") -> Expression:
     """The condition that the newest recorded change of a fixed column is exactly this one.
 
     Such a row serves once: afterwards the column no longer has the row's old value, and the way back needs a row of
     its own, which is then the newest.
+
+    Args:
+        entity: what the rows of `status_changes` call such a change.
+        column: the column that changes.
+        session: the column that holds the row's session.
     """
-    return (
-        "EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status"
-        f" FROM status_changes c INDEXED BY ix_status_changes_entity WHERE c.session_id = {session}"
-        f" AND c.entity = '{entity}' AND c.entity_id = {row_id} ORDER BY c.seq DESC, c.part DESC LIMIT 1) n"
-        f" WHERE n.from_status = OLD.{column} AND n.to_status = NEW.{column})"
+    c, before = status_changes.alias("c"), old(table)
+    newest = (
+        emitter.indexed(sa.select(c.c.from_status, c.c.to_status), c, _ENTITY)
+        .where(c.c.session_id == before[session], c.c.entity == entity, c.c.entity_id == before.id)
+        .order_by(c.c.seq.desc(), c.c.part.desc())
+        .limit(1)
+        .subquery("n")
+    )
+    return emitter.exists(newest, newest.c.from_status == before[column], newest.c.to_status == new(table)[column])
+
+
+_NEW, _OLD = new(task_groups), old(task_groups)
+_MOVES = emitter.differs(_NEW.status, _OLD.status)
+_MOVES_ELSEWHERE = sa.and_(_MOVES, emitter.differs(_NEW.status, "completed"))
+_LEGAL = emitter.bracketed(moves(task_groups, "status", LEGAL_MOVES))
+_RECORDED = recorded("group", task_groups)
+
+
+def _deferred() -> Expression:
+    d, b = deferrals.alias("d"), blockers.alias("b")
+    return emitter.exists(
+        emitter.ordered(d, b),
+        d.c.session_id == _NEW.session_id,
+        d.c.seq == _NEW.status_seq,
+        d.c.group_id == _NEW.id,
+        b.c.id == d.c.blocker_id,
+        b.c.session_id == _NEW.session_id,
+        b.c.group_id == _NEW.id,
+        b.c.resolved_seq.is_(None),
+        b.c.external == 1,
     )
 
 
-_MOVES = "NEW.status IS NOT OLD.status"
-_COMPLETES = f"{_MOVES} AND NEW.status = 'completed'"
-_MOVES_ELSEWHERE = f"{_MOVES} AND NEW.status IS NOT 'completed'"
-_LEGAL = " OR ".join(f"(OLD.status = '{old}' AND NEW.status = '{new}')" for old, new in LEGAL_MOVES)
-_RECORDED = recorded("group", "NEW.id", "OLD.status", "NEW.status", "NEW.status_changed_by", "NEW.status_seq")
-_DEFERRED = (
-    "EXISTS (SELECT 1 FROM deferrals d CROSS JOIN blockers b WHERE d.session_id = NEW.session_id"
-    " AND d.seq = NEW.status_seq AND d.group_id = NEW.id AND b.id = d.blocker_id AND b.session_id = NEW.session_id"
-    " AND b.group_id = NEW.id AND b.resolved_seq IS NULL AND b.external = 1)"
-)
-_ON_STATUS = "BEFORE UPDATE OF status ON task_groups"
 _NO_PATH = f"COMPLETION_PATH_MISSING: the group has no completion path: {REQUIRED}"
-_PART_MISSING = "\n    ".join(
-    f"WHEN '{part}' THEN RAISE(ABORT, 'COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}')"
-    for part in guards_path.PARTS
-)
-# RAISE takes a literal, so each part has its own; a CASE with an operand looks the path up once for all of them.
-_COMPLETABLE = f"""SELECT CASE (
-      SELECT CASE WHEN p.valid = 1 THEN '{_NOTHING}' ELSE p.missing END FROM completion_paths p
-      WHERE p.session_id = OLD.session_id AND p.group_id = OLD.id
+
+
+def _completable() -> Expression:
+    """Refuses a group without a path, with the first part that is missing; the path is looked up once."""
+    p = guards_path.completion_paths.alias("p")
+    answer = emitter.case((p.c.valid == 1, _NOTHING), otherwise=p.c.missing)
+    missing = emitter.read(p, p.c.session_id == _OLD.session_id, p.c.group_id == _OLD.id, value=answer)
+    # A refusal has a literal message, so each part has its own.
+    parts = (
+        (part, Refusal(f"COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}")) for part in guards_path.PARTS
     )
-    {_PART_MISSING}
-    WHEN '{_NOTHING}' THEN CASE
-      WHEN OLD.status IS NOT 'in_progress'
-        THEN RAISE(ABORT, 'ILLEGAL_MOVE: a group is completed from in_progress only')
-      WHEN NOT {_RECORDED} THEN RAISE(ABORT, '{_NOT_RECORDED}') END
-    ELSE RAISE(ABORT, '{_NO_PATH}') END"""
+    not_begun = Refusal("ILLEGAL_MOVE: a group is completed from in_progress only")
+    found = emitter.case(
+        (emitter.differs(_OLD.status, "in_progress"), not_begun), (emitter.negated(_RECORDED), Refusal(_NOT_RECORDED))
+    )
+    return emitter.case(*parts, (_NOTHING, found), value=missing.scalar_subquery(), otherwise=Refusal(_NO_PATH))
+
+
 _FIXED = ("session_id", "id", "description", "created_by", "created_at", "created_seq")
 _CHANGE_COLUMNS = ("status_changed_by", "status_changed_at", "status_seq")
 
-TRIGGERS: tuple[Statement, ...] = (
+GUARDS: tuple[Guard, ...] = (
     refuse(
         "task_groups_begin_pending",
-        "BEFORE INSERT ON task_groups",
+        INSERT,
+        task_groups,
         "ILLEGAL_MOVE: a group begins as pending, or a chat group as in_progress",
-        when="NEW.status IS NOT 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')"
-        f" AND NOT ({guards_imported.IMPORTED_GROUP})",
+        when=sa.and_(
+            emitter.differs(_NEW.status, "pending"),
+            emitter.negated(emitter.bracketed(sa.and_(_NEW.status == "in_progress", _NEW.kind == "chat"))),
+            emitter.negated(emitter.bracketed(guards_imported.IMPORTED_GROUP)),
+        ),
     ),
-    trigger("task_groups_completed_needs_path", _ON_STATUS, _COMPLETABLE, when=_COMPLETES),
+    Guard(
+        "task_groups_completed_needs_path",
+        UPDATE,
+        task_groups.name,
+        _completable(),
+        sa.and_(_MOVES, _NEW.status == "completed"),
+        ("status",),
+    ),
     refuse(
         "task_groups_moves_are_recorded",
-        _ON_STATUS,
+        UPDATE,
+        task_groups,
         _NOT_RECORDED,
-        when=f"{_MOVES_ELSEWHERE} AND NEW.status <> 'deferred_external' AND ({_LEGAL}) AND NOT {_RECORDED}",
+        when=sa.and_(_MOVES_ELSEWHERE, _NEW.status != "deferred_external", _LEGAL, emitter.negated(_RECORDED)),
+        columns=("status",),
     ),
     refuse_first(
         "task_groups_deferred_needs_deferral",
-        _ON_STATUS,
-        (f"NOT {_DEFERRED}", _NOT_DEFERRED),
-        (f"NOT {_RECORDED}", _NOT_RECORDED),
-        when="NEW.status = 'deferred_external' AND OLD.status = 'in_progress'",
+        UPDATE,
+        task_groups,
+        (emitter.negated(_deferred()), _NOT_DEFERRED),
+        (emitter.negated(_RECORDED), _NOT_RECORDED),
+        when=sa.and_(_NEW.status == "deferred_external", _OLD.status == "in_progress"),
+        columns=("status",),
     ),
     refuse(
         "task_groups_moves_are_legal",
-        _ON_STATUS,
+        UPDATE,
+        task_groups,
         "ILLEGAL_MOVE: a group does not go from its status to this one",
-        when=f"{_MOVES_ELSEWHERE} AND NOT ({_LEGAL})",
+        when=sa.and_(_MOVES_ELSEWHERE, emitter.negated(_LEGAL)),
+        columns=("status",),
     ),
     refuse(
         "task_groups_status_seq_never_falls",
-        "BEFORE UPDATE OF status_seq ON task_groups",
+        UPDATE,
+        task_groups,
         "STATUS_CHANGE_MISSING: a later move has no earlier step",
-        when="NEW.status_seq < OLD.status_seq",
+        when=_NEW.status_seq < _OLD.status_seq,
+        columns=("status_seq",),
     ),
     refuse(
         "task_groups_change_columns_follow_the_status",
-        f"BEFORE UPDATE OF {', '.join(_CHANGE_COLUMNS)} ON task_groups",
+        UPDATE,
+        task_groups,
         "STATUS_CHANGE_MISSING: who changed a status, and when, is written with the change alone",
-        when=f"NEW.status IS OLD.status AND {differs(*_CHANGE_COLUMNS)}",
+        when=sa.and_(_NEW.status.is_not_distinct_from(_OLD.status), changes(task_groups, *_CHANGE_COLUMNS)),
+        columns=_CHANGE_COLUMNS,
     ),
     refuse(
         "task_groups_keys_are_fixed",
-        f"BEFORE UPDATE OF {', '.join(_FIXED)} ON task_groups",
+        UPDATE,
+        task_groups,
         "NEVER_CHANGED: a group keeps its key and its origin",
-        when=differs(*_FIXED),
+        when=changes(task_groups, *_FIXED),
+        columns=_FIXED,
     ),
     refuse(
         "task_groups_kind_is_fixed",
-        "BEFORE UPDATE OF kind ON task_groups",
+        UPDATE,
+        task_groups,
         "STATUS_CHANGE_MISSING: another kind needs its status_changes row (group_kind)",
-        when=f"{differs('kind')} AND NOT {last_recorded('group_kind', 'OLD.session_id', 'OLD.id', 'kind')}",
+        when=sa.and_(changes(task_groups, "kind"), emitter.negated(last_recorded("group_kind", task_groups, "kind"))),
+        columns=("kind",),
     ),
     refuse(
         "task_groups_security_is_fixed",
-        "BEFORE UPDATE OF security_sensitive ON task_groups",
+        UPDATE,
+        task_groups,
         "STATUS_CHANGE_MISSING: another security flag needs its status_changes row (group_security)",
-        when=f"{differs('security_sensitive')}"
-        f" AND NOT {last_recorded('group_security', 'OLD.session_id', 'OLD.id', 'security_sensitive')}",
+        when=sa.and_(
+            changes(task_groups, "security_sensitive"),
+            emitter.negated(last_recorded("group_security", task_groups, "security_sensitive")),
+        ),
+        columns=("security_sensitive",),
     ),
 )
-"""The triggers on `task_groups`, as (name, statement)."""
+"""The guards of `task_groups`."""

@@ -6,61 +6,103 @@ this door is shut for good: events are never deleted. The event that shuts it sa
 
 from __future__ import annotations
 
-from orchestrator.store import constants
-from orchestrator.store.guards_tables import REFUSED, Statement, refuse, trigger
+import sqlalchemy as sa
+
+from orchestrator.store import emitter
+from orchestrator.store.emitter import Expression, Guard, Refusal
+from orchestrator.store.guards_tables import INSERT, REFUSED, WRITES, new, refuse, same_key
+from orchestrator.store.tables_record import (
+    audit_events,
+    grandfathered_groups,
+    import_findings,
+    imported_logs,
+    imported_sessions,
+)
+from orchestrator.store.tables_work import task_groups
 
 EVENT = "import peer"
 """The kind of the event that an import leaves."""
 
 _CLOSED = "IMPORT_CLOSED: what was imported comes with the first step of its session alone"
-_SEALED = (
-    "EXISTS (SELECT 1 FROM audit_events e INDEXED BY sqlite_autoindex_audit_events_1"
-    " WHERE e.session_id = NEW.session_id)"
-)
 
 
-def _importing(seq: str) -> str:
-    """The condition that a row belongs to the step that brings its session, and that step is not over."""
-    return (
-        "EXISTS (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id"
-        f" AND i.seq = {seq}) AND NOT {_SEALED}"
+def _sealed(table: sa.Table) -> Expression:
+    """The condition that the session of a row has an event."""
+    e = audit_events.alias("e")
+    return emitter.exists(e, e.c.session_id == new(table).session_id, index="sqlite_autoindex_audit_events_1")
+
+
+def _importing(table: sa.Table, seq: str = "seq") -> Expression:
+    """The condition that a row belongs to the step that brings its session, and that step is not over.
+
+    Args:
+        seq: the column that holds the row's step.
+    """
+    i, row = imported_sessions.alias("i"), new(table)
+    brought = emitter.exists(i, i.c.session_id == row.session_id, i.c.seq == row[seq])
+    return sa.and_(brought, emitter.negated(_sealed(table)))
+
+
+def _imported_group() -> Expression:
+    f, group = grandfathered_groups.alias("f"), new(task_groups)
+    completed = emitter.exists(
+        f, f.c.session_id == group.session_id, f.c.group_id == group.id, f.c.seq == group.created_seq
+    )
+    return sa.and_(
+        group.status_changed_by.is_(None),
+        group.status_seq == group.created_seq,
+        _importing(task_groups, "created_seq"),
+        emitter.bracketed(
+            sa.or_(
+                group.status == "in_progress", emitter.bracketed(sa.and_(group.status == "completed", completed))
+            )
+        ),
     )
 
 
-IMPORTED_GROUP = (
-    f"NEW.status_changed_by IS NULL AND NEW.status_seq = NEW.created_seq AND {_importing('NEW.created_seq')}"
-    " AND (NEW.status = 'in_progress' OR (NEW.status = 'completed' AND EXISTS (SELECT 1 FROM grandfathered_groups f"
-    " WHERE f.session_id = NEW.session_id AND f.group_id = NEW.id AND f.seq = NEW.created_seq)))"
-)
+IMPORTED_GROUP = _imported_group()
 """The condition that a group may begin as in progress or completed, because it did so elsewhere."""
 
 
-def _closed(table: str, condition: str, *keys: tuple[str, ...]) -> Statement:
+def _closed(table: sa.Table, condition: Expression, *keys: tuple[str, ...]) -> Guard:
     """Refuse a row whose key is free. A stranger is told the same as by the tripwire, whichever of the two speaks."""
-    taken = " OR ".join(f"({' AND '.join(f't.{column} = NEW.{column}' for column in key)})" for key in keys)
-    return trigger(
-        f"{table}_are_closed",
-        f"BEFORE INSERT ON {table}",
-        f"SELECT CASE WHEN {constants.WRITE_FUNCTION}() = 1 THEN RAISE(ABORT, '{_CLOSED}')"
-        f" ELSE RAISE(ABORT, '{REFUSED}') END",
-        when=f"({condition}) AND NOT EXISTS (SELECT 1 FROM {table} t WHERE {taken})",
+    answer = emitter.case((WRITES == 1, Refusal(_CLOSED)), otherwise=Refusal(REFUSED))
+    taken = sa.or_(*(emitter.bracketed(same_key(table, key)) for key in keys))
+    when = sa.and_(emitter.bracketed(condition), emitter.negated(emitter.exists(table.alias("t"), taken)))
+    return Guard(f"{table.name}_are_closed", INSERT, table.name, answer, when)
+
+
+def _late(table: sa.Table) -> Expression:
+    return emitter.negated(emitter.bracketed(_importing(table)))
+
+
+_PART = ("session_id", "seq", "part")
+
+
+def _not_first() -> Expression:
+    return sa.or_(emitter.differs(new(imported_sessions).seq, 1), _sealed(imported_sessions))
+
+
+def _untold() -> Expression:
+    i, event = imported_sessions.alias("i"), new(audit_events)
+    return sa.and_(
+        event.seq == 1,
+        emitter.differs(event.kind, EVENT),
+        emitter.exists(i, i.c.session_id == event.session_id),
     )
 
 
-_LATE = f"NOT ({_importing('NEW.seq')})"
-_PART = ("session_id", "seq", "part")
-
-TRIGGERS: tuple[Statement, ...] = (
-    _closed("imported_sessions", f"NEW.seq IS NOT 1 OR {_SEALED}", ("session_id",)),
-    _closed("grandfathered_groups", _LATE, ("session_id", "group_id")),
-    _closed("imported_logs", _LATE, _PART, ("rowid",)),
-    _closed("import_findings", _LATE, _PART),
+GUARDS: tuple[Guard, ...] = (
+    _closed(imported_sessions, _not_first(), ("session_id",)),
+    _closed(grandfathered_groups, _late(grandfathered_groups), ("session_id", "group_id")),
+    _closed(imported_logs, _late(imported_logs), _PART, ("rowid",)),
+    _closed(import_findings, _late(import_findings), _PART),
     refuse(
         "audit_events_tell_of_imports",
-        "BEFORE INSERT ON audit_events",
+        INSERT,
+        audit_events,
         "IMPORT_CLOSED: the first step of an imported session is its import",
-        when=f"NEW.seq = 1 AND NEW.kind IS NOT '{EVENT}' AND EXISTS"
-        " (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id)",
+        when=_untold(),
     ),
 )
-"""The triggers on imported rows, as (name, statement)."""
+"""The guards of imported rows."""

@@ -18,289 +18,454 @@ Source: seed 004, Proposed Solution 4 (completion guard)
 
 from __future__ import annotations
 
-import re
+import sqlalchemy as sa
+from sqlalchemy.sql.selectable import FromClause, NamedFromClause
 
 from orchestrator.core.routing.facts import PROVEN_SINCE
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
+from orchestrator.store import emitter
+from orchestrator.store.emitter import Expression, Row, View
+from orchestrator.store.tables_record import acknowledgements, agent_reports, router_decisions, status_changes
+from orchestrator.store.tables_work import (
+    blockers,
+    evidence,
+    group_dependencies,
+    questions,
+    sessions,
+    starts,
+    task_groups,
+    tasks,
+)
 
 
 class Case(NamedTuple):
     """One answer to "is this part met?": the first of a part's cases whose condition holds is the answer."""
 
-    when: str
+    when: Expression
     why: str
     met: bool = False
-    seq: str = "NULL"
+    seq: Expression | None = None
 
 
-def _report(index: str, where: str, *, column: str = "r.seq") -> str:
-    """The newest report of the group that an index finds."""
-    return (
-        f"(SELECT {column} FROM agent_reports r INDEXED BY ix_agent_reports_{index}"
-        f" WHERE r.session_id = g.session_id AND r.group_id = g.id AND {where} ORDER BY r.seq DESC LIMIT 1)"
+_GROUP = Row("g", task_groups)
+
+
+def _report(index: str, *where: Expression, r: FromClause, value: Any = None) -> Expression:
+    """The newest report of the group that an index finds: its step, or another value of it."""
+    found = r.c.seq if value is None else value
+    of_group = (r.c.session_id == _GROUP.session_id, r.c.group_id == _GROUP.id)
+    return emitter.newest(found, r, *of_group, *where, by=r.c.seq, index=f"ix_agent_reports_{index}")
+
+
+def _of_effect(effect: str) -> Expression:
+    """The newest report of the group with an effect."""
+    r = agent_reports.alias("r")
+    return _report("effect", r.c.effect == effect, r=r)
+
+
+def _of_role(role: str) -> Expression:
+    """The newest report of the group by a role, of those that count."""
+    r = agent_reports.alias("r")
+    return _report("role", r.c.role == role, _counts(r), r=r)
+
+
+def _newest(table: sa.Table, index: str, by: str, *where: Any, value: str = "") -> Expression:
+    """The newest row of the group in another table; each condition takes the row."""
+    t = table.alias("t")
+    of_group = (t.c.session_id == _GROUP.session_id, t.c.group_id == _GROUP.id)
+    return emitter.newest(t.c[value or by], t, *of_group, *(each(t) for each in where), by=t.c[by], index=index)
+
+
+def _counts(r: FromClause) -> Expression:
+    """A report that a person is asked about is withheld: the answer to go on writes it again, with its effect."""
+    return r.c.effect != "withheld"
+
+
+def _standing(value: Any = None) -> Expression:
+    """The newest report that stands: the last word on the group."""
+    r = agent_reports.alias("r")
+    decides = sa.or_(r.c.role != "project_manager", r.c.effect.in_(("rework", "defer")))
+    found = r.c[value] if value else None
+    return _report("standing", r.c.effect != "merge", _counts(r), decides, r=r, value=found)
+
+
+def _qa_answer(value: Any = None) -> Expression:
+    """The newest answer of QA, to a submission or of its own accord."""
+    r = agent_reports.alias("r")
+    answers = r.c.effect.in_(("test_pass", "test_fail", "inconclusive", "block"))
+    found = r.c[value] if value else None
+    return _report("role", r.c.role == "qa_expert", answers, r=r, value=found)
+
+
+def _passed() -> Expression:
+    """The newest pass of what was submitted last.
+
+    Nothing that stands is newer than a valid approval, so a pass up to the newest standing report came before it.
+    """
+    r = agent_reports.alias("r")
+    since, until = r.c.seq > _of_effect("submit_test"), r.c.seq <= _standing()
+    return _report("effect", r.c.effect == "test_pass", since, until, r=r)
+
+
+def _reopened() -> sa.Select[Any]:
+    """The step in which the group was last taken up again after it was completed."""
+    c = status_changes.alias("c")
+    where = (
+        c.c.session_id == _GROUP.session_id,
+        c.c.entity == "group",
+        c.c.entity_id == _GROUP.id,
+        c.c.from_status == "completed",
+    )
+    found = emitter.read(c, *where, value=c.c.seq, index="ix_status_changes_reopened")
+    return found.order_by(c.c.seq.desc()).limit(1)
+
+
+def _confirm() -> Expression:
+    """The newest BAZINGA of the project manager in the session."""
+    r = agent_reports.alias("r")
+    where = (r.c.session_id == _GROUP.session_id, r.c.effect == "confirm", r.c.role == "project_manager")
+    return emitter.newest(r.c.seq, r, *where, by=r.c.seq, index="ix_agent_reports_confirm")
+
+
+def _by_manager(t: FromClause) -> Expression:
+    """The condition that the project manager acknowledged; one report a step: the unique key finds who did."""
+    r = agent_reports.alias("r")
+    return emitter.exists(
+        r,
+        r.c.session_id == t.c.session_id,
+        r.c.seq == t.c.seq,
+        r.c.part == 1,
+        r.c.role == "project_manager",
+        index="sqlite_autoindex_agent_reports_1",
     )
 
 
-def _newest(table: str, index: str, order: str, where: str = "", *, column: str = "") -> str:
-    """The newest row of the group in another table."""
-    return (
-        f"(SELECT t.{column or order} FROM {table} t INDEXED BY {index}"
-        f" WHERE t.session_id = g.session_id AND t.group_id = g.id{where} ORDER BY t.{order} DESC LIMIT 1)"
+def proof(r: Row) -> Expression:
+    """How the merge in a report is proven; null where it is not.
+
+    A merge from a worktree counts with the evidence that its driver has written in the same step. Older rules wrote
+    none.
+    """
+    t, d, e = starts.alias("t"), router_decisions.alias("d"), evidence.alias("e")
+    isolation = emitter.newest(
+        t.c.isolation,
+        t,
+        t.c.session_id == r.session_id,
+        t.c.group_id == r.group_id,
+        t.c.turn == r.turn,
+        t.c.seq < r.seq,
+        by=t.c.seq,
+        index="sqlite_autoindex_starts_1",
+    )
+    decided_by = emitter.read(
+        d,
+        d.c.session_id == r.session_id,
+        d.c.seq == r.seq,
+        d.c.part == 1,
+        value=d.c.rules_version,
+        index="sqlite_autoindex_router_decisions_1",
+    ).scalar_subquery()
+    outcome = emitter.read(
+        e,
+        e.c.session_id == r.session_id,
+        e.c.subject == r.group_id,
+        e.c.seq == r.seq,
+        e.c.kind == "merge",
+        value=e.c.outcome,
+        index="ix_evidence_merge",
+    )
+    needs_none = sa.or_(emitter.differs(isolation, "worktree"), decided_by < PROVEN_SINCE)
+    return emitter.case((needs_none, "not_needed"), otherwise=outcome.limit(1).scalar_subquery())
+
+
+def _merge_proof() -> Expression:
+    r = agent_reports.alias("r")
+    return _report("effect", r.c.effect == "merge", r=r, value=proof(Row("r", agent_reports)))
+
+
+def _tasks(*statuses: str) -> sa.Select[Any]:
+    """The tasks of the group, of these statuses where there are any."""
+    t = tasks.alias("t")
+    of_group = (t.c.session_id == _GROUP.session_id, t.c.group_id == _GROUP.id)
+    if len(statuses) == 1:
+        return emitter.read(t, *of_group, t.c.status == statuses[0], index="ix_tasks_group")
+    if statuses:
+        found = emitter.read(t, *of_group, t.c.status.in_(statuses), value=t.c.id, index="ix_tasks_group")
+        return found.limit(1)
+    return emitter.read(t, *of_group, index="ix_tasks_group")
+
+
+def _testing_mode() -> Expression:
+    s = sessions.alias("s")
+    return emitter.read(s, s.c.id == _GROUP.session_id, value=s.c.testing_mode).scalar_subquery()
+
+
+def _confirm_acknowledged() -> Expression:
+    t = acknowledgements.alias("t")
+    return emitter.exists(
+        t,
+        t.c.session_id == _GROUP.session_id,
+        t.c.group_id == _GROUP.id,
+        t.c.seq == _confirm(),
+        index="ix_acknowledgements_group",
     )
 
 
-# A report that a person is asked about is withheld: it is written again, with its effect, by the answer to go on.
-_COUNTS = "r.effect <> 'withheld'"
-_STANDING = f"r.effect <> 'merge' AND {_COUNTS} AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer'))"
-_QA_ANSWER = "r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block')"
-_REOPENED = (
-    "SELECT c.seq FROM status_changes c INDEXED BY ix_status_changes_reopened WHERE c.session_id = g.session_id"
-    " AND c.entity = 'group' AND c.entity_id = g.id AND c.from_status = 'completed' ORDER BY c.seq DESC LIMIT 1"
-)
-_CONFIRM = (
-    "(SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_confirm WHERE r.session_id = g.session_id"
-    " AND r.effect = 'confirm' AND r.role = 'project_manager' ORDER BY r.seq DESC LIMIT 1)"
-)
-# One report a step: the unique key finds who acknowledged.
-_BY_MANAGER = (
-    " AND EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1"
-    " WHERE r.session_id = t.session_id AND r.seq = t.seq AND r.part = 1 AND r.role = 'project_manager')"
-)
-_SUBMIT_TEST = _report("effect", "r.effect = 'submit_test'")
-# Nothing that stands is newer than a valid approval, so a pass up to the newest standing report came before it.
-_PASSED = _report(
-    "effect",
-    f"r.effect = 'test_pass' AND r.seq > {_SUBMIT_TEST} AND r.seq <= {_report('standing', _STANDING)}",
-)
+def _is_own(t: FromClause) -> Expression:
+    """The condition that a blocker is the group's own, not that of a task."""
+    return t.c.task_id.is_(None)
 
-PROOF = (
-    "CASE WHEN (SELECT t.isolation FROM starts t INDEXED BY sqlite_autoindex_starts_1"
-    " WHERE t.session_id = r.session_id AND t.group_id = r.group_id AND t.turn = r.turn AND t.seq < r.seq"
-    " ORDER BY t.seq DESC LIMIT 1) IS NOT 'worktree' OR (SELECT d.rules_version FROM router_decisions d"
-    " INDEXED BY sqlite_autoindex_router_decisions_1 WHERE d.session_id = r.session_id AND d.seq = r.seq"
-    f" AND d.part = 1) < {PROVEN_SINCE} THEN 'not_needed' ELSE (SELECT e.outcome FROM evidence e"
-    " INDEXED BY ix_evidence_merge WHERE e.session_id = r.session_id AND e.subject = r.group_id AND e.seq = r.seq"
-    " AND e.kind = 'merge' LIMIT 1) END"
+
+_MARKS = {
+    "session_id": _GROUP.session_id,
+    "group_id": _GROUP.id,
+    "kind": _GROUP.kind,
+    "status": _GROUP.status,
+    "security_sensitive": _GROUP.security_sensitive,
+    "testing_mode": _testing_mode(),
+    "base_seq": emitter.case((_reopened().exists(), _reopened().scalar_subquery()), otherwise=0),
+    "standing_seq": _standing(),
+    "standing_effect": _standing("effect"),
+    "merge_seq": _of_effect("merge"),
+    "merge_proof": _merge_proof(),
+    "submit_test_seq": _of_effect("submit_test"),
+    "submit_review_seq": _of_effect("submit_review"),
+    "test_pass_seq": _of_effect("test_pass"),
+    "test_fail_seq": _of_effect("test_fail"),
+    "passed_seq": _passed(),
+    "qa_seq": _of_role("qa_expert"),
+    "qa_answer_seq": _qa_answer(),
+    "qa_answer_effect": _qa_answer("effect"),
+    "tech_lead_seq": _of_role("tech_lead"),
+    "manager_seq": _of_role("project_manager"),
+    "mandatory_seq": _newest(
+        router_decisions, "ix_router_decisions_mandatory", "seq", lambda t: t.c.mandatory_review == 1
+    ),
+    "open_blocker": _newest(
+        blockers, "ix_blockers_open", "opened_seq", lambda t: t.c.resolved_seq.is_(None), value="id"
+    ),
+    "open_question": _newest(
+        questions, "ix_questions_open", "opened_seq", lambda t: t.c.closed_seq.is_(None), value="id"
+    ),
+    "open_task": _tasks("backlog", "todo", "in_progress", "blocked").scalar_subquery(),
+    "no_task_done": emitter.case(
+        (sa.and_(_tasks().exists(), emitter.negated(_tasks("done").exists())), 1), otherwise=0
+    ),
+    "blocker_seq": _newest(blockers, "ix_blockers_own", "opened_seq", _is_own),
+    "resolved_seq": _newest(
+        blockers, "ix_blockers_own_resolved", "resolved_seq", _is_own, lambda t: t.c.resolved_seq.is_not(None)
+    ),
+    "confirm_seq": _confirm(),
+    "acknowledged_seq": _newest(acknowledgements, "ix_acknowledgements_group", "seq", _by_manager),
+    "confirm_acknowledged": _confirm_acknowledged(),
+}
+
+# Conditions over marks. Each is true, false or null, and null is never taken for met.
+_WORDS = [f"{part}_why" for part in ("approved", "tested", "merged", "unblocked", "reviewed", "confirmed")]
+_M = Row("", (*_MARKS, "waits_on", *_WORDS))
+_APPROVED = emitter.bracketed(sa.and_(_M.standing_effect == "approve", _M.standing_seq > _M.base_seq))
+_MERGED = sa.and_(_APPROVED, _M.merge_seq > _M.standing_seq)
+_SUBMIT_TEST_COUNTS = _M.submit_test_seq > _M.base_seq
+_QA_NOT_ASKED = emitter.bracketed(
+    sa.and_(_SUBMIT_TEST_COUNTS.is_not(sa.true()), (_M.qa_seq > _M.base_seq).is_not(sa.true()))
 )
-"""How the merge in a report `r` is proven; null where it is not.
-
-A merge from a worktree counts with the evidence that its driver has written in the same step. Older rules wrote none.
-"""
-
-_TASKS = "FROM tasks t INDEXED BY ix_tasks_group WHERE t.session_id = g.session_id AND t.group_id = g.id"
-_OWN = " AND t.task_id IS NULL"
-
-_MARKS = (
-    ("session_id", "g.session_id"),
-    ("group_id", "g.id"),
-    ("kind", "g.kind"),
-    ("status", "g.status"),
-    ("security_sensitive", "g.security_sensitive"),
-    ("testing_mode", "(SELECT s.testing_mode FROM sessions s WHERE s.id = g.session_id)"),
-    ("base_seq", f"CASE WHEN EXISTS ({_REOPENED}) THEN ({_REOPENED}) ELSE 0 END"),
-    ("standing_seq", _report("standing", _STANDING)),
-    ("standing_effect", _report("standing", _STANDING, column="r.effect")),
-    ("merge_seq", _report("effect", "r.effect = 'merge'")),
-    ("merge_proof", _report("effect", "r.effect = 'merge'", column=PROOF)),
-    ("submit_test_seq", _SUBMIT_TEST),
-    ("submit_review_seq", _report("effect", "r.effect = 'submit_review'")),
-    ("test_pass_seq", _report("effect", "r.effect = 'test_pass'")),
-    ("test_fail_seq", _report("effect", "r.effect = 'test_fail'")),
-    ("passed_seq", _PASSED),
-    ("qa_seq", _report("role", f"r.role = 'qa_expert' AND {_COUNTS}")),
-    ("qa_answer_seq", _report("role", _QA_ANSWER)),
-    ("qa_answer_effect", _report("role", _QA_ANSWER, column="r.effect")),
-    ("tech_lead_seq", _report("role", f"r.role = 'tech_lead' AND {_COUNTS}")),
-    ("manager_seq", _report("role", f"r.role = 'project_manager' AND {_COUNTS}")),
-    (
-        "mandatory_seq",
-        _newest("router_decisions", "ix_router_decisions_mandatory", "seq", " AND t.mandatory_review = 1"),
-    ),
-    ("open_blocker", _newest("blockers", "ix_blockers_open", "opened_seq", " AND t.resolved_seq IS NULL", column="id")),
-    (
-        "open_question",
-        _newest("questions", "ix_questions_open", "opened_seq", " AND t.closed_seq IS NULL", column="id"),
-    ),
-    (
-        "open_task",
-        f"(SELECT t.id {_TASKS} AND t.status IN ('backlog', 'todo', 'in_progress', 'blocked') LIMIT 1)",
-    ),
-    (
-        "no_task_done",
-        f"CASE WHEN EXISTS (SELECT 1 {_TASKS})"
-        f" AND NOT EXISTS (SELECT 1 {_TASKS} AND t.status = 'done') THEN 1 ELSE 0 END",
-    ),
-    ("blocker_seq", _newest("blockers", "ix_blockers_own", "opened_seq", _OWN)),
-    (
-        "resolved_seq",
-        _newest("blockers", "ix_blockers_own_resolved", "resolved_seq", f"{_OWN} AND t.resolved_seq IS NOT NULL"),
-    ),
-    ("confirm_seq", _CONFIRM),
-    ("acknowledged_seq", _newest("acknowledgements", "ix_acknowledgements_group", "seq", _BY_MANAGER)),
-    (
-        "confirm_acknowledged",
-        "EXISTS (SELECT 1 FROM acknowledgements t INDEXED BY ix_acknowledgements_group"
-        f" WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.seq = {_CONFIRM})",
-    ),
-)
-
-# Conditions over marks. Each is 1, 0 or null, and null is never taken for met.
-_APPROVED = "(standing_effect = 'approve' AND standing_seq > base_seq)"
-_MERGED = f"{_APPROVED} AND merge_seq > standing_seq"
-_SUBMIT_TEST_COUNTS = "submit_test_seq > base_seq"
-_QA_NOT_ASKED = f"(({_SUBMIT_TEST_COUNTS}) IS NOT 1 AND (qa_seq > base_seq) IS NOT 1)"
 # An approval that stands is newer than every answer of QA.
-_UNFINISHED_ACCEPTED = f"qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq AND {_APPROVED}"
-_CHAT = Case("kind = 'chat'", "chat")
-_RESEARCH = Case("kind = 'research'", "not_required", met=True)
-_ALWAYS = "1"
+_UNFINISHED_ACCEPTED = sa.and_(
+    _M.qa_answer_effect.in_(("block", "inconclusive")), _M.qa_answer_seq > _M.base_seq, _APPROVED
+)
+_CHAT = Case(_M.kind == "chat", "chat")
+_RESEARCH = Case(_M.kind == "research", "not_required", met=True)
+_ALWAYS = sa.true()
+
+
+def _opened(table: sa.Table, alias: str, id_: Expression) -> Expression:
+    """The step in which a blocker or a question was opened."""
+    row = table.alias(alias)
+    return emitter.read(row, row.c.id == id_, value=row.c.opened_seq).scalar_subquery()
+
+
+def _dependency() -> Expression:
+    """The step in which the dependency was added that is waited for."""
+    d, p = group_dependencies.alias("d"), Row("p", ("session_id", "group_id"))
+    return emitter.read(
+        d,
+        d.c.session_id == p.session_id,
+        d.c.group_id == p.group_id,
+        d.c.depends_on == _M.waits_on,
+        d.c.removed_seq.is_(None),
+        value=d.c.seq,
+    ).scalar_subquery()
+
 
 _CASES = {
     "approved": (
         _CHAT,
-        Case("standing_seq IS NULL", "never"),
-        Case("standing_seq <= base_seq", "reopened", seq="base_seq"),
-        Case(_APPROVED, "approved", met=True, seq="standing_seq"),
-        Case(_ALWAYS, "voided", seq="standing_seq"),
+        Case(_M.standing_seq.is_(None), "never"),
+        Case(_M.standing_seq <= _M.base_seq, "reopened", seq=_M.base_seq),
+        Case(_APPROVED, "approved", met=True, seq=_M.standing_seq),
+        Case(_ALWAYS, "voided", seq=_M.standing_seq),
     ),
     "tested": (
         _CHAT,
         _RESEARCH,
-        Case(f"({_SUBMIT_TEST_COUNTS} OR submit_review_seq > base_seq) IS NOT 1", "no_submission"),
         Case(
-            "test_fail_seq > base_seq AND (test_pass_seq IS NULL OR test_fail_seq > test_pass_seq)",
+            sa.or_(_SUBMIT_TEST_COUNTS, _M.submit_review_seq > _M.base_seq).is_not(sa.true()), "no_submission"
+        ),
+        Case(
+            sa.and_(
+                _M.test_fail_seq > _M.base_seq,
+                sa.or_(_M.test_pass_seq.is_(None), _M.test_fail_seq > _M.test_pass_seq),
+            ),
             "open_test_fail",
-            seq="test_fail_seq",
+            seq=_M.test_fail_seq,
         ),
-        Case(f"{_SUBMIT_TEST_COUNTS} AND passed_seq IS NOT NULL", "test_pass", met=True, seq="passed_seq"),
-        Case("testing_mode IN ('minimal', 'disabled')", "testing_mode", met=True),
-        Case(_QA_NOT_ASKED, "qa_not_asked", met=True, seq="submit_review_seq"),
-        Case(_UNFINISHED_ACCEPTED, "unfinished_accepted", met=True, seq="qa_answer_seq"),
         Case(
-            f"{_SUBMIT_TEST_COUNTS} AND (qa_answer_seq > submit_test_seq) IS NOT 1",
-            "qa_unanswered",
-            seq="submit_test_seq",
+            sa.and_(_SUBMIT_TEST_COUNTS, _M.passed_seq.is_not(None)), "test_pass", met=True, seq=_M.passed_seq
         ),
-        Case(_ALWAYS, "no_test_pass", seq="qa_answer_seq"),
+        Case(_M.testing_mode.in_(("minimal", "disabled")), "testing_mode", met=True),
+        Case(_QA_NOT_ASKED, "qa_not_asked", met=True, seq=_M.submit_review_seq),
+        Case(_UNFINISHED_ACCEPTED, "unfinished_accepted", met=True, seq=_M.qa_answer_seq),
+        Case(
+            sa.and_(_SUBMIT_TEST_COUNTS, (_M.qa_answer_seq > _M.submit_test_seq).is_not(sa.true())),
+            "qa_unanswered",
+            seq=_M.submit_test_seq,
+        ),
+        Case(_ALWAYS, "no_test_pass", seq=_M.qa_answer_seq),
     ),
     "merged": (
         _CHAT,
         _RESEARCH,
-        Case("merge_seq IS NULL", "never"),
-        Case("merge_seq <= base_seq", "reopened", seq="base_seq"),
-        Case(f"{_MERGED} AND merge_proof IS NULL", "unproven", seq="merge_seq"),
-        Case(f"{_MERGED} AND merge_proof = 'nothing_to_merge'", "nothing_to_merge", met=True, seq="merge_seq"),
-        Case(f"{_MERGED} AND merge_proof = 'merged'", "proven", met=True, seq="merge_seq"),
-        Case(_MERGED, "merged", met=True, seq="merge_seq"),
-        Case(_APPROVED, "before_approval", seq="merge_seq"),
-        Case(_ALWAYS, "voided", seq="standing_seq"),
+        Case(_M.merge_seq.is_(None), "never"),
+        Case(_M.merge_seq <= _M.base_seq, "reopened", seq=_M.base_seq),
+        Case(sa.and_(_MERGED, _M.merge_proof.is_(None)), "unproven", seq=_M.merge_seq),
+        Case(
+            sa.and_(_MERGED, _M.merge_proof == "nothing_to_merge"), "nothing_to_merge", met=True, seq=_M.merge_seq
+        ),
+        Case(sa.and_(_MERGED, _M.merge_proof == "merged"), "proven", met=True, seq=_M.merge_seq),
+        Case(_MERGED, "merged", met=True, seq=_M.merge_seq),
+        Case(_APPROVED, "before_approval", seq=_M.merge_seq),
+        Case(_ALWAYS, "voided", seq=_M.standing_seq),
     ),
     "unblocked": (
         _CHAT,
-        Case(
-            "open_blocker IS NOT NULL",
-            "open_blocker",
-            seq="(SELECT b.opened_seq FROM blockers b WHERE b.id = open_blocker)",
-        ),
-        Case(
-            "open_question IS NOT NULL",
-            "open_question",
-            seq="(SELECT q.opened_seq FROM questions q WHERE q.id = open_question)",
-        ),
-        Case("open_task IS NOT NULL", "open_task"),
-        Case("no_task_done = 1", "no_task_done"),
-        Case(
-            "waits_on IS NOT NULL",
-            "dependency",
-            seq="(SELECT d.seq FROM group_dependencies d WHERE d.session_id = p.session_id"
-            " AND d.group_id = p.group_id AND d.depends_on = waits_on AND d.removed_seq IS NULL)",
-        ),
-        Case(_ALWAYS, "clear", met=True, seq="resolved_seq"),
+        Case(_M.open_blocker.is_not(None), "open_blocker", seq=_opened(blockers, "b", _M.open_blocker)),
+        Case(_M.open_question.is_not(None), "open_question", seq=_opened(questions, "q", _M.open_question)),
+        Case(_M.open_task.is_not(None), "open_task"),
+        Case(_M.no_task_done == 1, "no_task_done"),
+        Case(_M.waits_on.is_not(None), "dependency", seq=_dependency()),
+        Case(_ALWAYS, "clear", met=True, seq=_M.resolved_seq),
     ),
     "reviewed": (
         _CHAT,
         _RESEARCH,
         Case(
-            "mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT 1", "no_review", seq="mandatory_seq"
+            sa.and_(_M.mandatory_seq.is_not(None), (_M.tech_lead_seq > _M.mandatory_seq).is_not(sa.true())),
+            "no_review",
+            seq=_M.mandatory_seq,
         ),
-        Case("security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT 1", "no_security_review"),
-        Case("mandatory_seq IS NULL AND security_sensitive = 0", "not_required", met=True),
-        Case(_ALWAYS, "reviewed", met=True, seq="tech_lead_seq"),
+        Case(
+            sa.and_(_M.security_sensitive != 0, (_M.tech_lead_seq > _M.base_seq).is_not(sa.true())),
+            "no_security_review",
+        ),
+        Case(sa.and_(_M.mandatory_seq.is_(None), _M.security_sensitive == 0), "not_required", met=True),
+        Case(_ALWAYS, "reviewed", met=True, seq=_M.tech_lead_seq),
     ),
 }
 
 
-_IS_MERGED = " OR ".join(
-    f"merged_why = '{case.why}'" for case in _CASES["merged"] if case.met and case is not _RESEARCH
+_IS_MERGED = sa.or_(
+    *(_M.merged_why == case.why for case in _CASES["merged"] if case.met and case is not _RESEARCH)
 )
 
 
-def _confirms(seq: str) -> str:
+def _confirms(seq: Expression) -> Expression:
     """Whether a report came after the last blocker was resolved and after the merge (research: the approval)."""
-    return (
-        f"open_blocker IS NULL AND (resolved_seq IS NULL OR {seq} > resolved_seq)"
-        f" AND ((kind = 'research' AND approved_why = 'approved' AND {seq} > standing_seq)"
-        f" OR (kind = 'code' AND ({_IS_MERGED}) AND {seq} > merge_seq))"
+    research = sa.and_(_M.kind == "research", _M.approved_why == "approved", seq > _M.standing_seq)
+    code = sa.and_(_M.kind == "code", _IS_MERGED, seq > _M.merge_seq)
+    return sa.and_(
+        _M.open_blocker.is_(None),
+        sa.or_(_M.resolved_seq.is_(None), seq > _M.resolved_seq),
+        emitter.bracketed(sa.or_(emitter.bracketed(research), emitter.bracketed(code))),
     )
 
 
 _CONFIRMED = (
     _CHAT,
-    Case("blocker_seq IS NULL AND tested_why <> 'unfinished_accepted'", "not_required", met=True),
-    Case(_confirms("confirm_seq"), "confirmed", met=True, seq="confirm_seq"),
-    Case(_confirms("acknowledged_seq"), "acknowledged", met=True, seq="acknowledged_seq"),
-    Case(_ALWAYS, "not_confirmed", seq="resolved_seq"),
+    Case(
+        sa.and_(_M.blocker_seq.is_(None), _M.tested_why != "unfinished_accepted"), "not_required", met=True
+    ),
+    Case(_confirms(_M.confirm_seq), "confirmed", met=True, seq=_M.confirm_seq),
+    Case(_confirms(_M.acknowledged_seq), "acknowledged", met=True, seq=_M.acknowledged_seq),
+    Case(_ALWAYS, "not_confirmed", seq=_M.resolved_seq),
 )
-_ALL_CASES = {**_CASES, "confirmed": _CONFIRMED}
-PARTS = tuple(_ALL_CASES)
+CASES = {**_CASES, "confirmed": _CONFIRMED}
+"""For each part of the chain, in the order in which a missing one is named, why it is met or not."""
+PARTS = tuple(CASES)
 """The parts of the chain in the order in which a missing one is named."""
 
 
-def _why(cases: tuple[Case, ...]) -> str:
-    return "CASE " + " ".join(f"WHEN {case.when} THEN '{case.why}'" for case in cases) + " END"
+def _why(cases: tuple[Case, ...]) -> Expression:
+    return emitter.case(*((case.when, case.why) for case in cases))
 
 
-def _is_met(part: str, why: str = "") -> str:
+def _is_met(part: str, why: Expression | None = None) -> Expression:
     """Whether a part's word is one that meets it. (A list after IN would be built as a table at every look.)"""
-    words = " ".join(f"WHEN '{case.why}' THEN 1" for case in _ALL_CASES[part] if case.met)
-    return f"CASE {why or part + '_why'} {words} ELSE 0 END"
+    words = ((case.why, True) for case in CASES[part] if case.met)
+    return emitter.case(*words, value=_M[f"{part}_why"] if why is None else why, otherwise=False)
 
 
-def _seq(part: str) -> str:
-    found = [f"WHEN '{case.why}' THEN {case.seq}" for case in _ALL_CASES[part] if case.seq != "NULL"]
-    return f"CASE {part}_why {' '.join(found)} END"
-
-
-def _columns(pairs: dict[str, str]) -> str:
-    return ",\n    ".join(f"{expression} AS {name}" for name, expression in pairs.items())
+def _seq(part: str) -> Expression:
+    found = ((case.why, case.seq) for case in CASES[part] if case.seq is not None)
+    return emitter.case(*found, value=_M[f"{part}_why"])
 
 
 # All of the path but the confirmation and further dependencies: an unfinished group that satisfies who depends on it.
 _SETTLED_PARTS = ("approved", "tested", "merged", "reviewed")
-_SETTLED = (
-    "status = 'in_progress' AND open_blocker IS NULL AND open_question IS NULL AND open_task IS NULL"
-    " AND no_task_done = 0 AND "
-) + " AND ".join(_is_met(part, _why(_CASES[part])) for part in _SETTLED_PARTS)
-_SETTLED_MARKS = ", ".join(name for name, _ in _MARKS if re.search(rf"\b{name}\b", _SETTLED))
-_OPEN_DEPENDENCY = (
-    "d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c"
-    " WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed')"
+_SETTLED = sa.and_(
+    _M.status == "in_progress",
+    _M.open_blocker.is_(None),
+    _M.open_question.is_(None),
+    _M.open_task.is_(None),
+    _M.no_task_done == 0,
+    *(_is_met(part, _why(_CASES[part])) for part in _SETTLED_PARTS),
 )
-# UNION drops what was seen, so a cycle ends. The verdict is a column, since SQLite would copy a condition inwards.
-_WAITS_ON = f"""(
-      WITH RECURSIVE waits(group_id) AS (
-        SELECT d.depends_on FROM group_dependencies d WHERE d.group_id = m.group_id AND {_OPEN_DEPENDENCY}
-        UNION
-        SELECT d.depends_on FROM waits w CROSS JOIN group_dependencies d
-        WHERE d.group_id = w.group_id AND {_OPEN_DEPENDENCY}
-      )
-      SELECT w.group_id FROM waits w WHERE (
-        SELECT {_SETTLED} FROM (
-          SELECT DISTINCT {_SETTLED_MARKS}
-          FROM group_marks k WHERE k.session_id = m.session_id AND k.group_id = w.group_id
-        )
-      ) IS NOT 1 LIMIT 1
-    )"""
+_SETTLED_MARKS = [name for name in _MARKS if name in emitter.names(_SETTLED)]
+
+
+def _open_dependency(d: FromClause) -> Expression:
+    """The condition that a dependency of the session is in force, and on a group that is not completed."""
+    c = task_groups.alias("c")
+    completed = emitter.exists(c, c.c.session_id == d.c.session_id, c.c.id == d.c.depends_on, c.c.status == "completed")
+    m = Row("m", ("session_id",))
+    return sa.and_(d.c.session_id == m.session_id, d.c.removed_seq.is_(None), emitter.negated(completed))
+
+
+def _waits_on() -> Expression:
+    """A group that is waited for, directly or by others, and is neither completed nor settled; else null."""
+    m = Row("m", ("session_id", "group_id"))
+    d = group_dependencies.alias("d")
+    first = emitter.named("group_id", d.c.depends_on)
+    # UNION drops what was seen, so a cycle ends.
+    found = emitter.walk("waits", emitter.read(d, d.c.group_id == m.group_id, _open_dependency(d), value=first))
+    w, further = found.alias("w"), group_dependencies.alias("d")
+    source = emitter.ordered(w, further)
+    found = found.union(
+        emitter.read(source, further.c.group_id == w.c.group_id, _open_dependency(further), value=further.c.depends_on)
+    )
+    w = found.alias("w")
+    k, waited = group_marks.alias("k"), Row("w", ("group_id",))
+    marks = (
+        sa.select(*map(sa.literal_column, _SETTLED_MARKS))
+        .distinct()
+        .select_from(k)
+        .where(k.c.session_id == m.session_id, k.c.group_id == waited.group_id)
+        .subquery(emitter.UNNAMED)
+    )
+    # The verdict is a column, since SQLite would copy a condition inwards.
+    settled = sa.select(_SETTLED).select_from(marks).scalar_subquery()
+    return emitter.read(w, settled.is_not(sa.true()), value=w.c.group_id).limit(1).scalar_subquery()
+
 
 _PASSED_ON = (
     "session_id", "group_id", "kind", "status", "base_seq", "standing_seq", "merge_seq", "submit_test_seq",
@@ -309,79 +474,98 @@ _PASSED_ON = (
     "resolved_seq", "confirm_seq",
     "acknowledged_seq", "confirm_acknowledged",
 )  # fmt: skip
-_REASONS = {name: name for name in _PASSED_ON} | {f"{part}_why": _why(cases) for part, cases in _CASES.items()}
+_REASONS = {name: _M[name] for name in _PASSED_ON} | {f"{part}_why": _why(cases) for part, cases in _CASES.items()}
 
-_CHAIN = " AND ".join(_is_met(part) for part in PARTS)
-_ALL_BUT_CONFIRMED = " AND ".join(_is_met(part) for part in PARTS if part != "confirmed")
+_CHAIN = sa.and_(*map(_is_met, PARTS))
+_ALL_BUT_CONFIRMED = sa.and_(*(_is_met(part) for part in PARTS if part != "confirmed"))
 # The last BAZINGA names the group, and nothing was reported of the group, nor was it reopened, since.
-_PM_PATH = (
-    f"confirm_acknowledged AND confirm_seq > base_seq AND {_is_met('unblocked')}"
-    " AND (standing_seq IS NULL OR standing_seq <= confirm_seq) AND (merge_seq IS NULL OR merge_seq <= confirm_seq)"
-    " AND (manager_seq IS NULL OR manager_seq <= confirm_seq)"
+_PM_PATH = sa.and_(
+    _M.confirm_acknowledged,
+    _M.confirm_seq > _M.base_seq,
+    _is_met("unblocked"),
+    *(sa.or_(_M[each].is_(None), _M[each] <= _M.confirm_seq) for each in ("standing_seq", "merge_seq", "manager_seq")),
 )
 
 
-def _flag(condition: str) -> str:
-    return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+def _flag(condition: Expression) -> Expression:
+    return emitter.case((condition, 1), otherwise=0)
 
 
-def _conclusion(condition: str) -> str:
+def _conclusion(condition: Expression) -> Expression:
     """A flag that people filter by. SQLite moves no condition with a subquery inwards, where it would be copied."""
-    return _flag(f"(SELECT 1) AND ({condition})")
+    shield = sa.select(sa.literal_column("1")).scalar_subquery()
+    return _flag(sa.and_(shield, emitter.bracketed(condition)))
 
 
-def _path_columns() -> dict[str, str]:
-    columns = {name: name for name in ("session_id", "group_id", "kind", "status")}
+_VALID = sa.or_(emitter.bracketed(_CHAIN), emitter.bracketed(_PM_PATH))
+_MISSING = emitter.case((_M.kind == "chat", "closed"), *((_is_met(part) == sa.false(), part) for part in PARTS))
+
+
+def _path_columns() -> dict[str, Expression]:
+    columns = {name: _M[name] for name in ("session_id", "group_id", "kind", "status")}
     for part in PARTS:
-        columns |= {f"{part}_met": _flag(_is_met(part)), f"{part}_why": f"{part}_why", f"{part}_seq": _seq(part)}
-    missing = " ".join(f"WHEN {_is_met(part)} = 0 THEN '{part}'" for part in PARTS)
+        columns |= {f"{part}_met": _flag(_is_met(part)), f"{part}_why": _M[f"{part}_why"], f"{part}_seq": _seq(part)}
+    references = {name: _M[name] for name in ("open_blocker", "open_question", "open_task")}
+    references["dependency"] = _M.waits_on
     return columns | {
-        "unblocked_ref": "CASE unblocked_why WHEN 'open_blocker' THEN open_blocker"
-        " WHEN 'open_question' THEN open_question WHEN 'open_task' THEN open_task"
-        " WHEN 'dependency' THEN waits_on END",
+        "unblocked_ref": emitter.case(*references.items(), value=_M.unblocked_why),
         "chain": _conclusion(_CHAIN),
         "pm_path": _conclusion(_PM_PATH),
-        "valid": _conclusion(f"({_CHAIN}) OR ({_PM_PATH})"),
-        "missing": f"CASE WHEN kind = 'chat' THEN 'closed' {missing} END",
+        "valid": _conclusion(_VALID),
+        "missing": _MISSING,
         "awaiting_confirmation": _conclusion(
-            f"status = 'in_progress' AND {_ALL_BUT_CONFIRMED} AND confirmed_why = 'not_confirmed'"
+            sa.and_(_M.status == "in_progress", _ALL_BUT_CONFIRMED, _M.confirmed_why == "not_confirmed")
         ),
-        "ever_blocked": _flag("blocker_seq IS NOT NULL"),
+        "ever_blocked": _flag(_M.blocker_seq.is_not(None)),
     }
 
 
-_GIVEN = tuple(
-    dict.fromkeys((*(name for name, _ in _MARKS if name not in ("session_id", "group_id")), "waits_on"))
-)
-JUDGED = (
-    f"SELECT CASE WHEN ({_CHAIN}) OR ({_PM_PATH}) THEN 1 ELSE 0 END,"
-    f" {_path_columns()['missing']}, {_SETTLED} FROM (\n"
-    f"  SELECT DISTINCT j.*, {_why(_CONFIRMED)} AS confirmed_why FROM (\n"
-    f"    SELECT DISTINCT m.*, {', '.join(f'{_why(cases)} AS {part}_why' for part, cases in _CASES.items())}\n"
-    f"    FROM (SELECT DISTINCT {', '.join(f':{name} AS {name}' for name in _GIVEN)}) m\n  ) j\n)"
-)
-"""What the views conclude from marks that are given: whether the path is valid, the first part that is missing, and
-whether who depends on the group is satisfied before it is completed.
-"""
-MARKS = _GIVEN
-"""The names of the marks that `JUDGED` takes."""
+def _table(name: str, columns: Any) -> sa.Table:
+    """A view as what expressions read from; it is none of the declared tables."""
+    return sa.Table(name, sa.MetaData(), *(sa.Column(each, sa.types.NULLTYPE) for each in columns))
 
 
-def _view(name: str, select: str) -> tuple[str, str]:
-    return name, f"CREATE VIEW {name} AS\n{select}"
+_PATH = _path_columns()
+group_marks = _table("group_marks", _MARKS)
+group_reasons = _table("group_reasons", _REASONS)
+completion_paths = _table("completion_paths", _PATH)
 
 
-VIEWS: tuple[tuple[str, str], ...] = (
-    _view("group_marks", f"SELECT\n    {_columns(dict(_MARKS))}\nFROM task_groups g"),
-    _view(
+def _beside(source: NamedFromClause, more: dict[str, Expression], *, distinct: bool = False) -> sa.Select[Any]:
+    """All columns of a source, and further ones."""
+    labelled = (each.label(name) for name, each in more.items())
+    selected = sa.select(sa.literal_column(f"{source.name}.*"), *labelled).select_from(source)
+    return selected.distinct() if distinct else selected
+
+
+VIEWS: tuple[View, ...] = (
+    View("group_marks", _MARKS, task_groups.alias("g")),
+    View(
         "group_reasons",
-        f"SELECT DISTINCT\n    {_columns(_REASONS)}\n"
-        f"FROM (\n  SELECT DISTINCT m.*,\n    {_WAITS_ON} AS waits_on\n  FROM group_marks m\n)",
+        _REASONS,
+        _beside(group_marks.alias("m"), {"waits_on": _waits_on()}, distinct=True).subquery(emitter.UNNAMED),
+        distinct=True,
     ),
-    _view(
+    View(
         "completion_paths",
-        f"SELECT\n    {_columns(_path_columns())}\n"
-        f"FROM (\n  SELECT j.*,\n    {_why(_CONFIRMED)} AS confirmed_why\n  FROM group_reasons j\n) p",
+        _PATH,
+        _beside(group_reasons.alias("j"), {"confirmed_why": _why(_CONFIRMED)}).subquery("p"),
     ),
 )
-"""The views as (name, statement), in the order in which they are made."""
+"""The views, in the order in which they are made."""
+
+MARKS = tuple(dict.fromkeys((*(name for name in _MARKS if name not in ("session_id", "group_id")), "waits_on")))
+"""The names of the marks that `judged` takes as parameters."""
+
+
+def judged() -> sa.Select[Any]:
+    """What the views conclude from marks that are given.
+
+    Whether the path is valid, the first part that is missing, and whether who depends on the group is satisfied before
+    it is completed.
+    """
+    given = sa.select(*(sa.literal_column(f":{name}").label(name) for name in MARKS)).distinct().subquery("m")
+    reasons = {f"{part}_why": _why(cases) for part, cases in _CASES.items()}
+    judged_marks = _beside(given, reasons, distinct=True).subquery("j")
+    whole = _beside(judged_marks, {"confirmed_why": _why(_CONFIRMED)}, distinct=True).subquery(emitter.UNNAMED)
+    return sa.select(_flag(_VALID), _MISSING, _SETTLED).select_from(whole)

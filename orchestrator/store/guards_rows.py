@@ -4,34 +4,36 @@ the rules let it.
 
 from __future__ import annotations
 
-from orchestrator.store.guards_groups import last_recorded
-from orchestrator.store.guards_tables import Statement, differs, refuse
+import sqlalchemy as sa
+
+from orchestrator.store import emitter
+from orchestrator.store.emitter import Expression, Guard
+from orchestrator.store.guards_groups import last_recorded, recorded
+from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse
+from orchestrator.store.tables_record import agent_reports, status_changes
+from orchestrator.store.tables_work import agents, blockers, criteria, group_dependencies, questions, sessions
 
 _MISSING = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
 _SESSION_MOVES = (("active", "paused"), ("paused", "active"), ("active", "ended"), ("paused", "ended"))
-_LEGAL = " OR ".join(f"(OLD.status = '{old}' AND NEW.status = '{new}')" for old, new in _SESSION_MOVES)
-_MOVES = "NEW.status IS NOT OLD.status"
 _CHANGE_COLUMNS = ("status_changed_by", "status_changed_at", "status_seq")
-_RECORDED = (
-    "NEW.status_seq >= OLD.status_seq AND EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity"
-    " WHERE c.session_id = NEW.id AND c.entity = 'session' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq"
-    " AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by)"
-)
+_OUTCOME = ("outcome", "outcome_reason")
 
 
-def fixed(table: str, what: str, *columns: str) -> Statement:
+def fixed(table: sa.Table, what: str, *columns: str) -> Guard:
     """Columns that keep the value with which the row was written."""
     return refuse(
-        f"{table}_origins_are_fixed",
-        f"BEFORE UPDATE OF {', '.join(columns)} ON {table}",
+        f"{table.name}_origins_are_fixed",
+        UPDATE,
+        table,
         f"NEVER_CHANGED: {what}",
-        when=differs(*columns),
+        when=changes(table, *columns),
+        columns=columns,
     )
 
 
 def closed_once(
-    table: str, what: str, closed: str, *closing: str, required: tuple[str, ...] = ()
-) -> tuple[Statement, Statement]:
+    table: sa.Table, what: str, closed: str, *closing: str, required: tuple[str, ...] = ()
+) -> tuple[Guard, Guard]:
     """A row that is closed once, by writing its closing columns together, and never changes afterwards.
 
     Args:
@@ -42,88 +44,126 @@ def closed_once(
         required: those of them without which the row does not count as closed. (A CHECK may say the same, but a
             client can switch those off.)
     """
-    early = " OR ".join(f"NEW.{column} IS NOT NULL" for column in closing)
-    half = f"NEW.{closed} IS NULL AND ({early})"
+    row, before = new(table), old(table)
+    early = sa.or_(*(row[column].is_not(None) for column in closing))
+    half: Expression = sa.and_(row[closed].is_(None), emitter.bracketed(early))
     written = closing
     if required:
-        absent = " OR ".join(f"NEW.{column} IS NULL" for column in required)
-        half = f"({half} OR NEW.{closed} IS NOT NULL AND ({absent}))"
+        absent = sa.or_(*(row[column].is_(None) for column in required))
+        half = emitter.bracketed(sa.or_(half, sa.and_(row[closed].is_not(None), emitter.bracketed(absent))))
         written = (closed, *closing)
     return (
         refuse(
-            f"{table}_are_closed_once",
-            f"BEFORE UPDATE ON {table}",
+            f"{table.name}_are_closed_once",
+            UPDATE,
+            table,
             f"NEVER_CHANGED: {what}",
-            when=f"OLD.{closed} IS NOT NULL",
+            when=before[closed].is_not(None),
         ),
         refuse(
-            f"{table}_are_closed_whole",
-            f"BEFORE UPDATE OF {', '.join(written)} ON {table}",
+            f"{table.name}_are_closed_whole",
+            UPDATE,
+            table,
             f"NEVER_CHANGED: {what}, with the step that does it",
-            when=f"OLD.{closed} IS NULL AND {half}",
+            when=sa.and_(before[closed].is_(None), half),
+            columns=written,
         ),
+    )
+
+
+_NEW, _OLD = new(sessions), old(sessions)
+_MOVES = emitter.differs(_NEW.status, _OLD.status)
+_LEGAL = emitter.bracketed(moves(sessions, "status", _SESSION_MOVES))
+_RECORDED = emitter.bracketed(
+    sa.and_(_NEW.status_seq >= _OLD.status_seq, recorded("session", sessions, session="id"))
+)
+
+
+def _accepted() -> Expression:
+    """The condition that the validator accepted the session in the step that ends it."""
+    r = agent_reports.alias("r")
+    return emitter.exists(
+        r,
+        r.c.session_id == _NEW.id,
+        r.c.seq == _NEW.status_seq,
+        r.c.part == 1,
+        r.c.role == "validator",
+        r.c.response_status == "ACCEPT",
+        index="sqlite_autoindex_agent_reports_1",
     )
 
 
 _SESSIONS = (
     refuse(
         "sessions_begin_active",
-        "BEFORE INSERT ON sessions",
+        INSERT,
+        sessions,
         "ILLEGAL_MOVE: a session begins as active",
-        when="NEW.status IS NOT 'active'",
+        when=emitter.differs(_NEW.status, "active"),
     ),
     refuse(
         "sessions_moves_are_recorded",
-        "BEFORE UPDATE OF status ON sessions",
+        UPDATE,
+        sessions,
         _MISSING,
-        when=f"{_MOVES} AND ({_LEGAL}) AND NOT ({_RECORDED})",
+        when=sa.and_(_MOVES, _LEGAL, emitter.negated(_RECORDED)),
+        columns=("status",),
     ),
     refuse(
         "sessions_moves_are_legal",
-        "BEFORE UPDATE OF status ON sessions",
+        UPDATE,
+        sessions,
         "ILLEGAL_MOVE: a session does not go from its status to this one",
-        when=f"{_MOVES} AND NOT ({_LEGAL})",
+        when=sa.and_(_MOVES, emitter.negated(_LEGAL)),
+        columns=("status",),
     ),
     refuse(
         "sessions_change_columns_follow_the_status",
-        f"BEFORE UPDATE OF {', '.join(_CHANGE_COLUMNS)}, outcome, outcome_reason ON sessions",
+        UPDATE,
+        sessions,
         "STATUS_CHANGE_MISSING: who changed a status, when, and the outcome are written with the change alone",
-        when=f"NEW.status IS OLD.status AND {differs(*_CHANGE_COLUMNS, 'outcome', 'outcome_reason')}",
+        when=sa.and_(
+            _NEW.status.is_not_distinct_from(_OLD.status), changes(sessions, *_CHANGE_COLUMNS, *_OUTCOME)
+        ),
+        columns=(*_CHANGE_COLUMNS, *_OUTCOME),
     ),
     refuse(
         "sessions_testing_mode_is_fixed",
-        "BEFORE UPDATE OF testing_mode ON sessions",
+        UPDATE,
+        sessions,
         "STATUS_CHANGE_MISSING: another testing mode needs its status_changes row (session_testing_mode)",
-        when=f"{differs('testing_mode')}"
-        f" AND NOT {last_recorded('session_testing_mode', 'OLD.id', 'OLD.id', 'testing_mode')}",
+        when=sa.and_(
+            changes(sessions, "testing_mode"),
+            emitter.negated(last_recorded("session_testing_mode", sessions, "testing_mode", session="id")),
+        ),
+        columns=("testing_mode",),
     ),
     refuse(
         "sessions_accepted_needs_verdict",
-        "BEFORE UPDATE OF outcome ON sessions",
+        UPDATE,
+        sessions,
         "VERDICT_MISSING: a session is accepted by the step of its ACCEPT alone",
-        when=f"NEW.outcome = 'accepted' AND {_MOVES} AND ({_LEGAL}) AND ({_RECORDED})"
-        " AND NOT EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1"
-        " WHERE r.session_id = NEW.id AND r.seq = NEW.status_seq AND r.part = 1"
-        " AND r.role = 'validator' AND r.response_status = 'ACCEPT')",
+        when=sa.and_(_NEW.outcome == "accepted", _MOVES, _LEGAL, _RECORDED, emitter.negated(_accepted())),
+        columns=("outcome",),
     ),
-    fixed("sessions", "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
+    fixed(sessions, "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
 )
 
 _AGENTS = fixed(
-    "agents",
+    agents,
     "an agent keeps its id, role, parent and kind",
     *("id", "role", "parent_id", "kind", "session_id", "group_id", "created_at", "created_seq"),
 )
 
 _BLOCKERS = (
     fixed(
-        "blockers",
+        blockers,
         "a blocker keeps what it was opened with",
         *("id", "session_id", "group_id", "task_id", "type", "class", "reason"),
         *("opened_by", "opened_role", "opened_at", "opened_seq", "report_id", "cause"),
     ),
     *closed_once(
-        "blockers",
+        blockers,
         "a blocker is resolved once",
         *("resolved_seq", "resolved_at", "resolved_by", "resolution", "resolution_note"),
         required=("resolved_at", "resolved_by", "resolution"),
@@ -132,12 +172,12 @@ _BLOCKERS = (
 
 _QUESTIONS = (
     fixed(
-        "questions",
+        questions,
         "a question keeps what was asked",
         *("id", "session_id", "group_id", "task_id", "kind", "text", "asked_by", "asked_at", "opened_seq"),
     ),
     *closed_once(
-        "questions",
+        questions,
         "a question is closed once",
         *("closed_seq", "decision", "closed_at", "closed_by", "answer", "note", "channel"),
         required=("closed_at", "closed_by"),
@@ -146,47 +186,72 @@ _QUESTIONS = (
 
 _DEPENDENCIES = (
     fixed(
-        "group_dependencies",
+        group_dependencies,
         "a dependency keeps who depends on whom",
         *("session_id", "group_id", "depends_on", "seq", "added_by"),
     ),
-    *closed_once("group_dependencies", "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
+    *closed_once(group_dependencies, "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
 )
 
-_APPROVED = (
-    "OLD.approval = 'pending' AND NEW.approval = 'approved' AND EXISTS (SELECT 1 FROM status_changes c"
-    " INDEXED BY ix_status_changes_entity WHERE c.session_id = NEW.session_id AND c.entity = 'criterion_command'"
-    " AND c.entity_id = NEW.id AND c.seq = NEW.approved_seq AND c.to_status = 'approved'"
-    " AND c.changed_by = NEW.approved_by)"
-)
+
+def _approved() -> Expression:
+    """The condition that a command of a criterion is approved, and this step's row of `status_changes` tells of it."""
+    c, row = status_changes.alias("c"), new(criteria)
+    return sa.and_(
+        old(criteria).approval == "pending",
+        row.approval == "approved",
+        emitter.exists(
+            c,
+            c.c.session_id == row.session_id,
+            c.c.entity == "criterion_command",
+            c.c.entity_id == row.id,
+            c.c.seq == row.approved_seq,
+            c.c.to_status == "approved",
+            c.c.changed_by == row.approved_by,
+            index="ix_status_changes_entity",
+        ),
+    )
+
+
+def _recorded_change(name: str, message: str, entity: str, column: str) -> Guard:
+    """A column of a criterion that changes with a row of `status_changes` alone."""
+    is_told = last_recorded(entity, criteria, column)
+    when = sa.and_(changes(criteria, column), emitter.negated(is_told))
+    return refuse(name, UPDATE, criteria, message, when=when, columns=(column,))
+
 
 _CRITERIA = (
     fixed(
-        "criteria",
+        criteria,
         "a criterion keeps what it measures",
         *("session_id", "id", "metric", "operator", "target", "command", "created_by", "created_at", "created_seq"),
         *("group_id", "due_at"),
     ),
     refuse(
         "criteria_are_approved_by_record",
-        "BEFORE UPDATE OF approval, approved_by, approved_seq ON criteria",
+        UPDATE,
+        criteria,
         "STATUS_CHANGE_MISSING: an approved command needs the status_changes row of its step (criterion_command)",
-        when=f"{differs('approval', 'approved_by', 'approved_seq')} AND NOT ({_APPROVED})",
+        when=sa.and_(
+            changes(criteria, "approval", "approved_by", "approved_seq"),
+            emitter.negated(emitter.bracketed(_approved())),
+        ),
+        columns=("approval", "approved_by", "approved_seq"),
     ),
-    refuse(
+    _recorded_change(
         "criteria_moves_are_recorded",
-        "BEFORE UPDATE OF status ON criteria",
         "STATUS_CHANGE_MISSING: another status of a criterion needs its status_changes row (criterion)",
-        when=f"{differs('status')} AND NOT {last_recorded('criterion', 'OLD.session_id', 'OLD.id', 'status')}",
+        "criterion",
+        "status",
     ),
-    refuse(
+    _recorded_change(
         "criteria_text_is_recorded",
-        "BEFORE UPDATE OF text ON criteria",
         "STATUS_CHANGE_MISSING: another wording of a criterion needs its status_changes row (criterion_text)",
-        when=f"{differs('text')} AND NOT {last_recorded('criterion_text', 'OLD.session_id', 'OLD.id', 'text')}",
+        "criterion_text",
+        "text",
     ),
-    *closed_once("criteria", "a criterion is removed once", "removed_seq", "removed_by", "removed_reason"),
+    *closed_once(criteria, "a criterion is removed once", "removed_seq", "removed_by", "removed_reason"),
 )
 
-TRIGGERS: tuple[Statement, ...] = (*_SESSIONS, _AGENTS, *_BLOCKERS, *_QUESTIONS, *_DEPENDENCIES, *_CRITERIA)
-"""The triggers on rows that may change, as (name, statement)."""
+GUARDS: tuple[Guard, ...] = (*_SESSIONS, _AGENTS, *_BLOCKERS, *_QUESTIONS, *_DEPENDENCIES, *_CRITERIA)
+"""The guards of rows that may change."""

@@ -6,8 +6,15 @@ Source: seed 001, Properties 1, 6, 8, 26 and 31; seed 000, INV-6.
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+
+from orchestrator.store import emitter
+from orchestrator.store.emitter import Expression, Guard, Row
+from orchestrator.store.guards_groups import recorded
 from orchestrator.store.guards_rows import closed_once, fixed
-from orchestrator.store.guards_tables import Statement, differs, refuse
+from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse
+from orchestrator.store.tables_running import run_events, run_files, run_locks, runs, turn_runs
+from orchestrator.store.tables_work import evidence, questions, starts
 
 LEGAL_MOVES = (
     ("queued", "running"),
@@ -23,43 +30,6 @@ LEGAL_MOVES = (
 )
 """From which state a run may go to which."""
 
-_ON_STATE = "BEFORE UPDATE OF state ON runs"
-_MOVES = "NEW.state IS NOT OLD.state"
-_LEGAL = "(" + " OR ".join(f"(OLD.state = '{old}' AND NEW.state = '{new}')" for old, new in LEGAL_MOVES) + ")"
-_RECORDED = (
-    "(NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity"
-    " WHERE c.session_id = NEW.session_id AND c.entity = 'run' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq"
-    " AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by))"
-)
-_LOGGED = (
-    "EXISTS (SELECT 1 FROM run_events e INDEXED BY ix_run_events_run"
-    " WHERE e.session_id = NEW.session_id AND e.run_id = NEW.id AND e.seq = NEW.state_seq)"
-)
-_PROVEN = (
-    "EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq"
-    " AND e.kind = 'run' AND e.subject = NEW.id)"
-    " AND (EXISTS (SELECT 1 FROM run_files f INDEXED BY ix_run_files_run"
-    " WHERE f.session_id = NEW.session_id AND f.run_id = NEW.id AND f.seq = NEW.state_seq"
-    " AND (f.present = 1 OR f.change = 'deleted'))"
-    " OR (NEW.task_type IN ('READ_INFO', 'REPORT') AND NEW.output IS NOT NULL AND NEW.output <> ''))"
-)
-_MOVED = f"{_MOVES} AND {_LEGAL} AND {_RECORDED}"
-_CHANGE_COLUMNS = ("state_changed_by", "state_changed_at", "state_seq", "owner")
-_ASKED = (
-    "EXISTS (SELECT 1 FROM questions q WHERE q.id = NEW.question_id AND q.session_id = NEW.session_id"
-    " AND q.task_id = NEW.task_id AND q.closed_seq IS NULL)"
-)
-_HOLDS = (
-    "EXISTS (SELECT 1 FROM run_locks l WHERE l.session_id = OLD.session_id AND l.run_id = OLD.id"
-    " AND l.released_seq IS NULL)"
-)
-_TAKEN = (
-    "(EXISTS (SELECT 1 FROM run_locks l INDEXED BY ix_run_locks_held WHERE l.path = NEW.path AND l.released_seq IS NULL"
-    " AND 'write' IN (l.mode, NEW.mode))"
-    " OR EXISTS (SELECT 1 FROM turn_runs t INDEXED BY ix_turn_runs_open WHERE t.ended_at IS NULL"
-    " AND t.state = 'running' AND NEW.path IN (t.folder, t.lock_key)))"
-)
-
 LEGAL_TURN_MOVES = (
     ("queued", "running"),
     ("queued", "failed"),
@@ -70,178 +40,336 @@ LEGAL_TURN_MOVES = (
 )
 """From which state the run of a turn may go to which."""
 
-_ON_TURN = "BEFORE UPDATE OF state ON turn_runs"
-_LEGAL_TURN = "(" + " OR ".join(f"(OLD.state = '{a}' AND NEW.state = '{b}')" for a, b in LEGAL_TURN_MOVES) + ")"
-_TURN_RECORDED = _RECORDED.replace("c.entity = 'run'", "c.entity = 'turn'")
-_TURN_MOVED = f"{_MOVES} AND {_LEGAL_TURN} AND {_TURN_RECORDED}"
-_TURN_JUDGED = (
-    "EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq"
-    " AND e.kind = 'turn' AND e.subject = NEW.id)"
-)
-_TURN_PROVEN = (
-    "EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq"
-    " AND e.kind = 'operation' AND e.subject = NEW.id || '-execute')"
-)
-_TURN_TAKEN = (
-    "(EXISTS (SELECT 1 FROM turn_runs t INDEXED BY ix_turn_runs_open WHERE t.ended_at IS NULL"
-    " AND t.state = 'running' AND t.id <> NEW.id AND (t.lock_key = NEW.lock_key OR t.folder = NEW.folder))"
-    " OR EXISTS (SELECT 1 FROM run_locks l INDEXED BY ix_run_locks_held WHERE l.path IN (NEW.folder, NEW.lock_key)"
-    " AND l.released_seq IS NULL))"
-)
+_RUN, _WAS = new(runs), old(runs)
+_LOCK = new(run_locks)
+_TURN, _TURN_WAS = new(turn_runs), old(turn_runs)
+_STATE = ("state",)
+_CHANGE_COLUMNS = ("state_changed_by", "state_changed_at", "state_seq", "owner")
+_RECORDED_LATE = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
+_FOLLOWS = "STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone"
 
-TRIGGERS: tuple[Statement, ...] = (
+
+def _recorded(entity: str, table: sa.Table) -> Expression:
+    rises = new(table).state_seq >= old(table).state_seq
+    return emitter.bracketed(sa.and_(rises, recorded(entity, table, status="state")))
+
+
+_MOVES = emitter.differs(_RUN.state, _WAS.state)
+_LEGAL = emitter.bracketed(moves(runs, "state", LEGAL_MOVES))
+_RECORDED = _recorded("run", runs)
+_MOVED = sa.and_(_MOVES, _LEGAL, _RECORDED)
+_TURN_MOVES = emitter.differs(_TURN.state, _TURN_WAS.state)
+_LEGAL_TURN = emitter.bracketed(moves(turn_runs, "state", LEGAL_TURN_MOVES))
+_TURN_RECORDED = _recorded("turn", turn_runs)
+_TURN_MOVED = sa.and_(_TURN_MOVES, _LEGAL_TURN, _TURN_RECORDED)
+
+
+def _logged() -> Expression:
+    """The condition that the step that moves a run wrote of its log."""
+    e = run_events.alias("e")
+    return emitter.exists(
+        e,
+        e.c.session_id == _RUN.session_id,
+        e.c.run_id == _RUN.id,
+        e.c.seq == _RUN.state_seq,
+        index="ix_run_events_run",
+    )
+
+
+def _has_evidence(row: Row, kind: str, subject: Expression) -> Expression:
+    """The condition that the step that moves a run left evidence of a kind about a subject."""
+    e = evidence.alias("e")
+    return emitter.exists(
+        e, e.c.session_id == row.session_id, e.c.seq == row.state_seq, e.c.kind == kind, e.c.subject == subject
+    )
+
+
+def _proven() -> Expression:
+    """The condition that what completes a run was seen: a file, or the answer of a run that only tells something."""
+    f = run_files.alias("f")
+    wrote = emitter.exists(
+        f,
+        f.c.session_id == _RUN.session_id,
+        f.c.run_id == _RUN.id,
+        f.c.seq == _RUN.state_seq,
+        sa.or_(f.c.present == 1, f.c.change == "deleted"),
+        index="ix_run_files_run",
+    )
+    told = sa.and_(_RUN.task_type.in_(("READ_INFO", "REPORT")), _RUN.output.is_not(None), _RUN.output != "")
+    return sa.and_(
+        _has_evidence(_RUN, "run", _RUN.id), emitter.bracketed(sa.or_(wrote, emitter.bracketed(told)))
+    )
+
+
+def _asked() -> Expression:
+    """The condition that the question which a run awaits is open."""
+    q = questions.alias("q")
+    return emitter.exists(
+        q,
+        q.c.id == _RUN.question_id,
+        q.c.session_id == _RUN.session_id,
+        q.c.task_id == _RUN.task_id,
+        q.c.closed_seq.is_(None),
+    )
+
+
+def _holds() -> Expression:
+    """The condition that a run holds a lock."""
+    lock = run_locks.alias("l")
+    return emitter.exists(
+        lock, lock.c.session_id == _WAS.session_id, lock.c.run_id == _WAS.id, lock.c.released_seq.is_(None)
+    )
+
+
+def _taken() -> Expression:
+    """The condition that a path is locked by a run, or by the run of a turn, so that the new lock cannot be."""
+    lock, t = run_locks.alias("l"), turn_runs.alias("t")
+    by_run = emitter.exists(
+        lock,
+        lock.c.path == _LOCK.path,
+        lock.c.released_seq.is_(None),
+        sa.literal("write").in_([lock.c.mode, _LOCK.mode]),
+        index="ix_run_locks_held",
+    )
+    by_turn = emitter.exists(
+        t,
+        t.c.ended_at.is_(None),
+        t.c.state == "running",
+        _LOCK.path.in_([t.c.folder, t.c.lock_key]),
+        index="ix_turn_runs_open",
+    )
+    return emitter.bracketed(sa.or_(by_run, by_turn))
+
+
+def _turn_taken() -> Expression:
+    """The condition that another turn or a run works in the folder, or on the group, of the run of a turn."""
+    t, lock = turn_runs.alias("t"), run_locks.alias("l")
+    by_turn = emitter.exists(
+        t,
+        t.c.ended_at.is_(None),
+        t.c.state == "running",
+        t.c.id != _TURN.id,
+        sa.or_(t.c.lock_key == _TURN.lock_key, t.c.folder == _TURN.folder),
+        index="ix_turn_runs_open",
+    )
+    by_run = emitter.exists(
+        lock,
+        lock.c.path.in_([_TURN.folder, _TURN.lock_key]),
+        lock.c.released_seq.is_(None),
+        index="ix_run_locks_held",
+    )
+    return emitter.bracketed(sa.or_(by_turn, by_run))
+
+
+_LOGGED = _logged()
+_TURN_JUDGED = _has_evidence(_TURN, "turn", _TURN.id)
+_TURN_PROVEN = _has_evidence(_TURN, "operation", _TURN.id.concat("-execute"))
+
+
+def _ended(table: sa.Table, what: str) -> Guard:
+    return refuse(
+        f"{table.name}_never_change_when_ended",
+        UPDATE,
+        table,
+        f"NEVER_CHANGED: {what} that has ended stays as it is",
+        when=old(table).ended_at.is_not(None),
+    )
+
+
+def _change_columns(table: sa.Table) -> Guard:
+    row, before = new(table), old(table)
+    is_kept = sa.and_(row.state.is_not_distinct_from(before.state), before.ended_at.is_(None))
+    return refuse(
+        f"{table.name}_change_columns_follow_the_state",
+        UPDATE,
+        table,
+        _FOLLOWS,
+        when=sa.and_(is_kept, changes(table, *_CHANGE_COLUMNS)),
+        columns=_CHANGE_COLUMNS,
+    )
+
+
+_RUNS = (
     refuse(
         "runs_begin_queued",
-        "BEFORE INSERT ON runs",
+        INSERT,
+        runs,
         "ILLEGAL_MOVE: a run begins as queued",
-        when="NEW.state IS NOT 'queued'",
+        when=emitter.differs(_RUN.state, "queued"),
     ),
     refuse(
         "runs_moves_are_legal",
-        _ON_STATE,
+        UPDATE,
+        runs,
         "ILLEGAL_MOVE: a run does not go from its state to this one",
-        when=f"{_MOVES} AND NOT {_LEGAL} AND OLD.ended_at IS NULL",
+        when=sa.and_(_MOVES, emitter.negated(_LEGAL), _WAS.ended_at.is_(None)),
+        columns=_STATE,
     ),
     refuse(
         "runs_moves_are_recorded",
-        _ON_STATE,
-        "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step",
-        when=f"{_MOVES} AND {_LEGAL} AND NOT {_RECORDED}",
+        UPDATE,
+        runs,
+        _RECORDED_LATE,
+        when=sa.and_(_MOVES, _LEGAL, emitter.negated(_RECORDED)),
+        columns=_STATE,
     ),
     refuse(
         "runs_end_with_their_log",
-        _ON_STATE,
+        UPDATE,
+        runs,
         "LOG_MISSING: a run ends with its log, written in the same step",
-        when=f"{_MOVED} AND NEW.ended_at IS NOT NULL AND NOT {_LOGGED}",
+        when=sa.and_(_MOVED, _RUN.ended_at.is_not(None), emitter.negated(_LOGGED)),
+        columns=_STATE,
     ),
     refuse(
         "runs_complete_needs_proof",
-        _ON_STATE,
+        UPDATE,
+        runs,
         "EVIDENCE_MISSING: a run is complete by what the runner verified, with its evidence",
-        when=f"{_MOVED} AND NEW.state = 'complete' AND {_LOGGED} AND NOT ({_PROVEN})",
+        when=sa.and_(
+            _MOVED, _RUN.state == "complete", _LOGGED, emitter.negated(emitter.bracketed(_proven()))
+        ),
+        columns=_STATE,
     ),
     refuse(
         "runs_await_an_open_question",
-        _ON_STATE,
+        UPDATE,
+        runs,
         "QUESTION_MISSING: a run awaits the answer to an open question about its task",
-        when=f"{_MOVED} AND NEW.state = 'awaiting_response' AND NOT {_ASKED}",
+        when=sa.and_(_MOVED, _RUN.state == "awaiting_response", emitter.negated(_asked())),
+        columns=_STATE,
     ),
     refuse(
         "runs_stop_without_locks",
-        _ON_STATE,
+        UPDATE,
+        runs,
         "LOCK_HELD: a run that stops running has released what it held",
-        when=f"{_MOVED} AND OLD.state = 'running' AND {_HOLDS}",
+        when=sa.and_(_MOVED, _WAS.state == "running", _holds()),
+        columns=_STATE,
     ),
     refuse(
         "run_locks_exclude_writers",
-        "BEFORE INSERT ON run_locks",
+        INSERT,
+        run_locks,
         "LOCK_HELD: a file has many readers or one writer",
-        when=f"NEW.released_seq IS NULL AND {_TAKEN}",
+        when=sa.and_(_LOCK.released_seq.is_(None), _taken()),
     ),
-    refuse(
-        "runs_never_change_when_ended",
-        "BEFORE UPDATE ON runs",
-        "NEVER_CHANGED: a run that has ended stays as it is",
-        when="OLD.ended_at IS NOT NULL",
-    ),
-    refuse(
-        "runs_change_columns_follow_the_state",
-        f"BEFORE UPDATE OF {', '.join(_CHANGE_COLUMNS)} ON runs",
-        "STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone",
-        when=f"NEW.state IS OLD.state AND OLD.ended_at IS NULL AND {differs(*_CHANGE_COLUMNS)}",
-    ),
+    _ended(runs, "a run"),
+    _change_columns(runs),
     fixed(
-        "runs",
+        runs,
         "a run keeps what it was queued with",
         *("session_id", "id", "log_id", "task_id", "prompt", "task_type", "executor", "provider", "model", "retry_of"),
         *("verification_root", "queued_by", "queued_at", "created_seq"),
     ),
-    fixed("run_locks", "a lock keeps what it holds", "session_id", "run_id", "path", "mode", "seq", "acquired_at"),
-    *closed_once("run_locks", "a lock is released once", "released_seq", "released_at"),
+    fixed(run_locks, "a lock keeps what it holds", "session_id", "run_id", "path", "mode", "seq", "acquired_at"),
+    *closed_once(run_locks, "a lock is released once", "released_seq", "released_at"),
+)
+
+_TURNS = (
     refuse(
         "turn_runs_begin_queued",
-        "BEFORE INSERT ON turn_runs",
+        INSERT,
+        turn_runs,
         "ILLEGAL_MOVE: the run of a turn begins as queued",
-        when="NEW.state IS NOT 'queued'",
+        when=emitter.differs(_TURN.state, "queued"),
     ),
     refuse(
         "turn_runs_moves_are_legal",
-        _ON_TURN,
+        UPDATE,
+        turn_runs,
         "ILLEGAL_MOVE: the run of a turn does not go from its state to this one",
-        when=f"{_MOVES} AND NOT {_LEGAL_TURN} AND OLD.ended_at IS NULL",
+        when=sa.and_(_TURN_MOVES, emitter.negated(_LEGAL_TURN), _TURN_WAS.ended_at.is_(None)),
+        columns=_STATE,
     ),
     refuse(
         "turn_runs_moves_are_recorded",
-        _ON_TURN,
-        "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step",
-        when=f"{_MOVES} AND {_LEGAL_TURN} AND NOT {_TURN_RECORDED}",
+        UPDATE,
+        turn_runs,
+        _RECORDED_LATE,
+        when=sa.and_(_TURN_MOVES, _LEGAL_TURN, emitter.negated(_TURN_RECORDED)),
+        columns=_STATE,
     ),
     refuse(
         "turn_runs_exclude_each_other",
-        _ON_TURN,
+        UPDATE,
+        turn_runs,
         "LOCK_HELD: one turn at a time works on a group, and in a folder",
-        when=f"{_TURN_MOVED} AND NEW.state = 'running' AND {_TURN_TAKEN}",
+        when=sa.and_(_TURN_MOVED, _TURN.state == "running", _turn_taken()),
+        columns=_STATE,
     ),
     refuse(
         "turn_runs_end_with_their_log",
-        _ON_TURN,
+        UPDATE,
+        turn_runs,
         "LOG_MISSING: the run of a turn ends with what was seen and how it was judged, written in the same step",
-        when=f"{_TURN_MOVED} AND NEW.ended_at IS NOT NULL AND NOT {_TURN_JUDGED}",
+        when=sa.and_(_TURN_MOVED, _TURN.ended_at.is_not(None), emitter.negated(_TURN_JUDGED)),
+        columns=_STATE,
     ),
     refuse(
         "turn_runs_answered_needs_proof",
-        _ON_TURN,
+        UPDATE,
+        turn_runs,
         "EVIDENCE_MISSING: a turn is answered by what an executor said, with the evidence that it was called",
-        when=f"{_TURN_MOVED} AND NEW.state = 'answered' AND {_TURN_JUDGED} AND NOT {_TURN_PROVEN}",
+        when=sa.and_(_TURN_MOVED, _TURN.state == "answered", _TURN_JUDGED, emitter.negated(_TURN_PROVEN)),
+        columns=_STATE,
     ),
-    refuse(
-        "turn_runs_never_change_when_ended",
-        "BEFORE UPDATE ON turn_runs",
-        "NEVER_CHANGED: the run of a turn that has ended stays as it is",
-        when="OLD.ended_at IS NOT NULL",
-    ),
-    refuse(
-        "turn_runs_change_columns_follow_the_state",
-        f"BEFORE UPDATE OF {', '.join(_CHANGE_COLUMNS)} ON turn_runs",
-        "STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone",
-        when=f"NEW.state IS OLD.state AND OLD.ended_at IS NULL AND {differs(*_CHANGE_COLUMNS)}",
-    ),
+    _ended(turn_runs, "the run of a turn"),
+    _change_columns(turn_runs),
     fixed(
-        "turn_runs",
+        turn_runs,
         "the run of a turn keeps what it was queued with",
         *("session_id", "id", "group_id", "turn", "role", "prompt", "executor", "model", "folder", "root", "lock_key"),
         *("queued_by", "queued_at", "created_seq"),
     ),
 )
-"""The triggers on runs, their locks, and the runs of turns, as (name, statement)."""
 
 
-_RUNS = (
-    "EXISTS (SELECT 1 FROM starts s INDEXED BY ix_starts_open WHERE s.session_id = NEW.session_id"
-    " AND s.group_id = NEW.group_id AND s.turn = NEW.turn AND s.ended_seq IS NULL AND s.seq <> NEW.seq)"
-)
+def _started() -> Expression:
+    """The condition that another start of the same turn has not ended."""
+    s, row = starts.alias("s"), new(starts)
+    return emitter.exists(
+        s,
+        s.c.session_id == row.session_id,
+        s.c.group_id == row.group_id,
+        s.c.turn == row.turn,
+        s.c.ended_seq.is_(None),
+        s.c.seq != row.seq,
+        index="ix_starts_open",
+    )
 
-STARTS: tuple[Statement, ...] = (
+
+_BINDING = ("worker", "trace", "bound_at", "bound_seq")
+
+_STARTS = (
     refuse(
         "starts_come_one_after_another",
-        "BEFORE INSERT ON starts",
+        INSERT,
+        starts,
         "ALREADY_EXISTS: the turn is started already",
-        when=f"NEW.ended_seq IS NULL AND {_RUNS}",
+        when=sa.and_(new(starts).ended_seq.is_(None), _started()),
     ),
     fixed(
-        "starts", "a start keeps its turn and who made it",
+        starts,
+        "a start keeps its turn and who made it",
         *("session_id", "group_id", "turn", "seq", "role", "agent_id", "via", "client", "owner", "call_id"),
         *("isolation", "started_at"),
     ),
     refuse(
         "starts_are_bound_once",
-        "BEFORE UPDATE OF worker, trace, bound_at, bound_seq ON starts",
+        UPDATE,
+        starts,
         "NEVER_CHANGED: a start is bound to one agent",
-        when=f"OLD.bound_seq IS NOT NULL AND {differs('worker', 'trace', 'bound_at', 'bound_seq')}",
+        when=sa.and_(old(starts).bound_seq.is_not(None), changes(starts, *_BINDING)),
+        columns=_BINDING,
     ),
     *closed_once(
-        "starts", "a start ends once", "ended_seq", "ended_at", "outcome", "reason", "due_at",
+        starts,
+        "a start ends once",
+        *("ended_seq", "ended_at", "outcome", "reason", "due_at"),
         required=("ended_at", "outcome"),
     ),
 )
-"""The triggers on starts, as (name, statement)."""
+
+GUARDS: tuple[Guard, ...] = (*_RUNS, *_TURNS, *_STARTS)
+"""The guards of runs, their locks, the runs of turns, and starts."""

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from orchestrator.store import constants, schema, tables_work
+from orchestrator.hints import Any
+from orchestrator.store import constants, emitter, schema, tables_work
+from orchestrator.store.emitter import Expression, Guard, Refusal, Row
 
 GUARDED_BY_NAME = ("status", "status_changed_by", "status_changed_at", "status_seq")
 """Columns of `task_groups` that a stranger may try to set, so that the guard's own message can say what is missing."""
@@ -52,50 +54,74 @@ APPEND_ONLY = (
 )
 """Tables whose rows never change."""
 
-Statement = tuple[str, str]
+INSERT, UPDATE, DELETE = "INSERT", "UPDATE", "DELETE"
 
 
-def trigger(name: str, event: str, body: str, *, when: str = "") -> Statement:
-    """A trigger as (name, statement).
-
-    Args:
-        name: The trigger's name.
-        event: When it speaks, such as `BEFORE UPDATE OF status ON task_groups`.
-        body: One statement, without its semicolon.
-        when: A condition on the row.
-    """
-    condition = f"\nWHEN {when}" if when else ""
-    return name, f"CREATE TRIGGER {name} {event}{condition}\nBEGIN\n  {body};\nEND"
-
-
-def refuse(name: str, event: str, message: str, *, when: str = "") -> Statement:
-    """A trigger that refuses the statement with a message."""
-    return trigger(name, event, f"SELECT RAISE(ABORT, '{message}')", when=when)
+def refuse(
+    name: str,
+    event: str,
+    table: sa.Table,
+    message: str,
+    *,
+    when: Expression | None = None,
+    columns: tuple[str, ...] = (),
+) -> Guard:
+    """A guard that refuses the statement with a message; its arguments are those of `Guard`."""
+    return Guard(name, event, table.name, Refusal(message), when, columns)
 
 
-def refuse_first(name: str, event: str, *cases: tuple[str, str], when: str = "") -> Statement:
-    """A trigger that refuses the statement with the message of the first case whose condition holds, if one does.
+def refuse_first(
+    name: str,
+    event: str,
+    table: sa.Table,
+    *cases: tuple[Expression, str],
+    when: Expression | None = None,
+    columns: tuple[str, ...] = (),
+) -> Guard:
+    """A guard that refuses the statement with the message of the first case whose condition holds, if one does.
 
     Args:
         cases: condition and message of each; they are asked in this order.
     """
-    body = "\n    ".join(f"WHEN {condition} THEN RAISE(ABORT, '{message}')" for condition, message in cases)
-    return trigger(name, event, f"SELECT CASE {body} END", when=when)
+    answer = emitter.case(*((condition, Refusal(message)) for condition, message in cases))
+    return Guard(name, event, table.name, answer, when, columns)
 
 
-def differs(*columns: str) -> str:
+def new(table: sa.Table) -> Row:
+    """The row as it is written."""
+    return Row("NEW", table)
+
+
+def old(table: sa.Table) -> Row:
+    """The row as it was."""
+    return Row("OLD", table)
+
+
+def changes(table: sa.Table, *columns: str) -> Expression:
     """The condition that an update changes one of these columns."""
-    return "(" + " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in columns) + ")"
+    return emitter.bracketed(sa.or_(*(emitter.differs(new(table)[each], old(table)[each]) for each in columns)))
+
+
+def moves(table: sa.Table, column: str, pairs: Any) -> Expression:
+    """The condition that a column goes from one value to another, as one of the pairs says."""
+    return sa.or_(*(move(table, column, *pair) for pair in pairs))
+
+
+def move(table: sa.Table, column: str, before: str, after: str) -> Expression:
+    """The condition that a column goes from one value to another."""
+    return emitter.bracketed(sa.and_(old(table)[column] == before, new(table)[column] == after))
 
 
 REFUSED = "WRITE_REFUSED: only the orchestrator writes to this database"
 """What whoever has not the write function is told."""
-_BY_STRANGER = (f"{constants.WRITE_FUNCTION}() IS NOT 1", REFUSED)
+WRITES: Expression = sa.Function(constants.WRITE_FUNCTION, type_=sa.Integer())
+"""Calls the function that writing connections of the orchestrator have, and no others."""
+_BY_STRANGER = (emitter.differs(WRITES, 1), REFUSED)
 
 
-def _tripwire(name: str, event: str) -> Statement:
-    check = f"SELECT CASE WHEN {constants.WRITE_FUNCTION}() = 1 THEN 1 ELSE RAISE(ABORT, '{REFUSED}') END"
-    return trigger(name, event, check)
+def _tripwire(name: str, event: str, table: str, columns: tuple[str, ...] = ()) -> Guard:
+    answer = emitter.case((WRITES == 1, 1), otherwise=Refusal(REFUSED))
+    return Guard(name, event, table, answer, None, columns)
 
 
 VERSION_TABLE = (
@@ -104,9 +130,9 @@ VERSION_TABLE = (
 )
 """Alembic's own table, as Alembic makes it."""
 
-VERSION_TRIGGERS: tuple[Statement, ...] = tuple(
-    _tripwire(f"alembic_version_{event.lower()}_needs_orchestrator", f"BEFORE {event} ON alembic_version")
-    for event in ("INSERT", "UPDATE", "DELETE")
+VERSION_GUARDS: tuple[Guard, ...] = tuple(
+    _tripwire(f"alembic_version_{event.lower()}_needs_orchestrator", event, "alembic_version")
+    for event in (INSERT, UPDATE, DELETE)
 )
 """Its tripwires: migrations write through the orchestrator's connection, and going back to nothing deletes the row."""
 
@@ -129,42 +155,46 @@ def unique_keys(table: sa.Table) -> list[tuple[str, ...]]:
     return sorted(key for key in keys if key)
 
 
-def _inserted(table: sa.Table) -> Statement:
+def _inserted(table: sa.Table) -> Guard:
     return refuse_first(
         f"{table.name}_insert_needs_orchestrator_and_new_key",
-        f"BEFORE INSERT ON {table.name}",
+        INSERT,
+        table,
         _BY_STRANGER,
         *(_taken(table, key) for key in unique_keys(table)),
     )
 
 
-def _taken(table: sa.Table, key: tuple[str, ...]) -> tuple[str, str]:
-    same = " AND ".join(f"t.{column} = NEW.{column}" for column in key)
+def _taken(table: sa.Table, key: tuple[str, ...]) -> tuple[Expression, str]:
     message = f"ALREADY_EXISTS: {table.name} has a row with this {', '.join(key)}"
-    return f"EXISTS (SELECT 1 FROM {table.name} t WHERE {same})", message
+    return emitter.exists(table.alias("t"), same_key(table, key)), message
 
 
-def _updated(table: sa.Table) -> Statement:
+def same_key(table: sa.Table, key: tuple[str, ...]) -> Expression:
+    """The condition that a row `t` of a table has the new one's values in the columns of a key."""
+    columns = (*table.columns.keys(), "rowid")
+    mine, theirs = Row("NEW", columns), Row("t", columns)
+    return sa.and_(*(theirs[column] == mine[column] for column in key))
+
+
+def _updated(table: sa.Table) -> Guard:
     name = table.name
     if name in APPEND_ONLY:
-        never = ("1", f"NEVER_CHANGED: rows of {name} stay as they were written")
-        return refuse_first(f"{name}_are_never_changed", f"BEFORE UPDATE ON {name}", _BY_STRANGER, never)
-    columns = ""
-    if table is tables_work.task_groups:
-        columns = "OF " + ", ".join(column for column in table.columns.keys() if column not in GUARDED_BY_NAME) + " "
-    return _tripwire(f"{name}_update_needs_orchestrator", f"BEFORE UPDATE {columns}ON {name}")
+        never = (sa.true(), f"NEVER_CHANGED: rows of {name} stay as they were written")
+        return refuse_first(f"{name}_are_never_changed", UPDATE, table, _BY_STRANGER, never)
+    columns = tuple(column for column in table.columns.keys() if column not in GUARDED_BY_NAME)
+    named = columns if table is tables_work.task_groups else ()
+    return _tripwire(f"{name}_update_needs_orchestrator", UPDATE, name, named)
 
 
-def _deleted(table: sa.Table) -> Statement:
+def _deleted(table: sa.Table) -> Guard:
     message = f"NEVER_DELETED: rows of {table.name} stay"
-    return refuse(f"{table.name}_are_never_deleted", f"BEFORE DELETE ON {table.name}", message)
+    return refuse(f"{table.name}_are_never_deleted", DELETE, table, message)
 
 
-def _of(table: sa.Table) -> tuple[Statement, ...]:
+def _of(table: sa.Table) -> tuple[Guard, ...]:
     return _inserted(table), _updated(table), _deleted(table)
 
 
-TRIGGERS: tuple[Statement, ...] = tuple(
-    statement for table in schema.metadata.sorted_tables for statement in _of(table)
-)
-"""The triggers that every table has, as (name, statement)."""
+GUARDS: tuple[Guard, ...] = tuple(guard for table in schema.metadata.sorted_tables for guard in _of(table))
+"""The guards that every table has."""

@@ -15,7 +15,7 @@ from orchestrator.core import names
 from orchestrator.core.suggestions import quoted, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
-from orchestrator.store import constants, gaps, guards_tables, problems, sqlite, text_damage
+from orchestrator.store import constants, gaps, guards, problems, sqlite, text_damage
 from orchestrator.store.declared import Key, compared, declared, normalised, stored
 from orchestrator.store.step import open_step
 
@@ -169,7 +169,7 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
             for kind, name in reversed(broken):
                 step.execute(f"DROP {kind} IF EXISTS {name}", {})
             if sqlite.revisions(connection) is None:
-                step.execute(guards_tables.VERSION_TABLE, {})
+                step.execute(guards.VERSION_TABLE, {})
             for key in broken:
                 step.execute(wanted[key], {})
             if mark_is_wrong:

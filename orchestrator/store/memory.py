@@ -6,26 +6,17 @@ import sqlite3
 from functools import cache
 
 from orchestrator.hints import Any, TypeVar
-from orchestrator.store import sqlite
+from orchestrator.store import declared, sqlite
 
 _Connection = TypeVar("_Connection", bound=sqlite.Connection)
 
 
 @cache
 def _template() -> bytes:
-    import sqlalchemy as sa
-    from sqlalchemy.pool import StaticPool
-
-    from orchestrator.store import guards, guards_tables, schema
-
     raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     # Rows are few and tables many: small pages make a third of the bytes to clone, and to keep for a savepoint.
     raw.execute("PRAGMA page_size=512")
-    engine = sa.create_engine("sqlite://", creator=lambda: raw, poolclass=StaticPool)
-    with engine.begin() as connection:
-        schema.metadata.create_all(connection)
-        guards.create_all(connection)
-    for statement in (guards_tables.VERSION_TABLE, *(sql for _, sql in guards_tables.VERSION_TRIGGERS)):
+    for statement in declared.creation():
         raw.execute(statement)
     return raw.serialize()
 

@@ -14,11 +14,11 @@ from orchestrator.core.next_facts import Notice, Question, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import task_reader, task_rules
+from orchestrator.store import task_conditions, task_reader
 
 _COLUMNS = task_reader.COLUMNS
 _ORDER = "priority, created_at"
-_WAITS = task_rules.waits_on_tasks(":session", "t.id")
+_WAITS = task_conditions.ROW_WAITS_ON_TASKS
 
 MAIN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
     WHERE t.assignee = :agent AND t.status = :status AND t.session_id = :session
@@ -53,7 +53,7 @@ _CANDIDATES = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_pending
 CANDIDATES, TIED_CANDIDATES = (_CANDIDATES.format(more) for more in ("", _TIE))
 DEAD_END = f"""SELECT d.task_id, o.id FROM tasks t INDEXED BY ix_tasks_pending
     CROSS JOIN task_dependencies d ON d.session_id = :session AND d.removed_seq IS NULL
-        AND d.task_id IN ({task_rules.line(':session', 't.id')} SELECT id FROM line)
+        AND d.task_id IN ({task_conditions.ROW_AND_ABOVE})
     CROSS JOIN tasks o ON o.session_id = :session AND o.id = d.depends_on_id AND o.status = 'cancelled'
     WHERE t.session_id = :session AND t.status IN ('backlog', 'todo')
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
@@ -62,7 +62,7 @@ DEAD_END = f"""SELECT d.task_id, o.id FROM tasks t INDEXED BY ix_tasks_pending
 AWAITING_DEAD_END = f"""SELECT d.task_id, o.id FROM blockers b INDEXED BY ix_blockers_open
     CROSS JOIN tasks t ON t.session_id = :session AND t.id = b.task_id AND t.status = 'blocked'
     CROSS JOIN task_dependencies d ON d.session_id = :session AND d.removed_seq IS NULL
-        AND d.task_id IN ({task_rules.line(':session', 't.id')} SELECT id FROM line)
+        AND d.task_id IN ({task_conditions.ROW_AND_ABOVE})
     CROSS JOIN tasks o ON o.session_id = :session AND o.id = d.depends_on_id AND o.status = 'cancelled'
     WHERE b.session_id = :session AND b.resolved_seq IS NULL AND b.cause = 'dependency'
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.store import guards_path
+from orchestrator.store import path_statements
 
 _COMPLETIONS = """SELECT c.seq, c.entity_id, c.changed_by FROM status_changes c
     WHERE c.session_id = :session AND c.seq > :since AND c.entity = 'group' AND c.to_status = 'completed'
@@ -32,7 +33,7 @@ _CHANGED_FIXED = """SELECT entity, entity_id, from_status FROM status_changes IN
     WHERE session_id = :session AND entity IN ('group_kind', 'group_security', 'session_testing_mode')
     ORDER BY seq DESC, part DESC"""
 _TASKS = "SELECT id, group_id FROM tasks WHERE session_id = :session"
-_REPORTS = f"""SELECT r.seq, r.group_id, r.role, r.effect, CASE r.effect WHEN 'merge' THEN {guards_path.PROOF} END
+_REPORTS = f"""SELECT r.seq, r.group_id, r.role, r.effect, CASE r.effect WHEN 'merge' THEN {path_statements.PROOF} END
     FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE r.session_id = :session ORDER BY r.seq, r.part"""
 _ACKNOWLEDGED = """SELECT k.seq, k.group_id, r.effect FROM acknowledgements k CROSS JOIN agent_reports r
@@ -52,6 +53,7 @@ _DEPENDS = "SELECT seq, group_id, depends_on FROM group_dependencies WHERE sessi
 _DROPPED = """SELECT removed_seq, group_id, depends_on FROM group_dependencies
     WHERE session_id = :session AND removed_seq IS NOT NULL ORDER BY removed_seq"""
 
+_MARK_NAMES = tuple(re.findall(r":(\w+) AS", path_statements.JUDGED))
 _MANAGER, _QA = "project_manager", "qa_expert"
 _ANSWERS = ("test_pass", "test_fail", "inconclusive", "block")
 _BY_EFFECT = {name: f"{name}_seq" for name in ("merge", "submit_test", "submit_review", "test_pass", "test_fail")}
@@ -60,10 +62,10 @@ _COMPLETED = "completed"
 _MARKED: dict[tuple[str, str], tuple[str, ...]] = {}
 
 _Marks = dict[str, Any]
-_SEQS = tuple(name for name in guards_path.MARKS if name.endswith("_seq"))
+_SEQS = tuple(name for name in _MARK_NAMES if name.endswith("_seq"))
 _STEPS_OF = operator.itemgetter(*_SEQS)
-_WORDS_OF = operator.itemgetter(*(name for name in guards_path.MARKS if name not in _SEQS))
-_NEW: _Marks = {**dict.fromkeys(guards_path.MARKS), "base_seq": 0}
+_WORDS_OF = operator.itemgetter(*(name for name in _MARK_NAMES if name not in _SEQS))
+_NEW: _Marks = {**dict.fromkeys(_MARK_NAMES), "base_seq": 0}
 _NOTHING = frozenset((None,))
 
 
@@ -185,7 +187,7 @@ class History:
         shape = _shape(marks)
         found = self._known.get(shape)
         if found is None:
-            row = self._connection.execute(guards_path.JUDGED, marks).fetchone()
+            row = self._connection.execute(path_statements.JUDGED, marks).fetchone()
             found = self._known[shape] = Judged(*row)
         return found
 

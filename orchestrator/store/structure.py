@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from orchestrator.core import strictjson
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.hints import Any
-from orchestrator.store import findings, guards_tables, maintenance, text_damage
+from orchestrator.store import findings, guards, maintenance, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found
 
@@ -110,7 +110,7 @@ def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:
     """The table of the migrations' mark, which the migrations' own library makes and lays out."""
     name = maintenance.VERSION_MARK
     row = connection.execute(_MARK, {"name": name}).fetchone()
-    if row is None or _bare(row[0]) != _bare(guards_tables.VERSION_TABLE):
+    if row is None or _bare(row[0]) != _bare(guards.VERSION_TABLE):
         message = f"The table {name} differs from the one this program creates."
         yield Finding(_MARK_ALTERED, None, None, name, name, message, suggest("db check"))
 

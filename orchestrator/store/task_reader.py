@@ -9,7 +9,7 @@ from orchestrator.core.next_facts import Question
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import task_rules
+from orchestrator.store import task_conditions
 
 COLUMNS = ", ".join(f"t.{name}" for name in Task._fields)
 _BLOCK = 'id, type, "class", reason, opened_by, opened_at, cause'
@@ -42,7 +42,7 @@ DEPENDENTS = f"""SELECT {COLUMNS} FROM task_dependencies d INDEXED BY ix_task_de
 STOPS_GROUP = """SELECT id FROM blockers INDEXED BY ix_blockers_open WHERE session_id = :session
     AND group_id = :group AND task_id IS NULL AND resolved_seq IS NULL AND "class" = 'hard'
     ORDER BY opened_seq, id LIMIT 1"""
-WAITS = f"SELECT {task_rules.waits(':session', ':task', ':group')}"
+WAITS = f"SELECT {task_conditions.WAITS}"
 OPEN_BLOCKERS = f"""SELECT {_BLOCK} FROM blockers INDEXED BY ix_blockers_task
     WHERE session_id = :session AND task_id = :task AND resolved_seq IS NULL ORDER BY opened_seq DESC, id DESC"""
 BLOCKED_BELOW = f"""{_BELOW} SELECT b.task_id, {_BLOCK.replace("id,", "b.id,", 1)} FROM below w CROSS JOIN blockers b
@@ -56,15 +56,15 @@ HOLDS_BELOW = f"""{_BELOW} SELECT b.task_id,
     GROUP BY b.task_id"""
 HELD_ABOVE = f"""{_ABOVE} SELECT max(b.opened_seq) FROM above a CROSS JOIN blockers b INDEXED BY ix_blockers_task
     ON b.session_id = :session AND b.task_id = a.id AND b.resolved_seq IS NULL AND b.cause <> 'cascade'"""
-OPEN_QUESTION = f"""SELECT q.id, q.text FROM {task_rules.questions_before(':session', ':group', ':task')}
+OPEN_QUESTION = f"""SELECT q.id, q.text FROM {task_conditions.QUESTIONS_BEFORE}
     ORDER BY q.opened_seq, q.id LIMIT 1"""
-LINE_WAITS = f"SELECT {task_rules.line_waits(':session', ':task')}"
+LINE_WAITS = f"SELECT {task_conditions.LINE_WAITS}"
 OPEN_ABOVE = f"""{_ABOVE} SELECT a.id, d.depends_on_id, o.status FROM above a CROSS JOIN task_dependencies d
     ON d.session_id = :session AND d.task_id = a.id AND d.removed_seq IS NULL CROSS JOIN tasks o
     ON o.session_id = :session AND o.id = d.depends_on_id AND o.status <> 'done'"""
-BEGUN_BELOW = f"SELECT {task_rules.begun_below(':session', ':task')}"
+BEGUN_BELOW = f"SELECT {task_conditions.BEGUN_BELOW}"
 OPEN_SUBTASKS = f"{CHILDREN} AND t.status NOT IN ('done', 'cancelled')"
-NONE_DONE = f"SELECT {task_rules.none_done(':session', ':task')}"
+NONE_DONE = f"SELECT {task_conditions.NONE_DONE}"
 RUNNING = """SELECT t.session_id, t.id FROM tasks t INDEXED BY ix_tasks_assignee CROSS JOIN sessions s
     ON s.id = t.session_id AND s.status <> 'ended'
     WHERE t.assignee = :agent AND t.status = 'in_progress' AND t.parent_id IS NULL ORDER BY t.session_id, t.id"""

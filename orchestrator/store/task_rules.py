@@ -1,102 +1,146 @@
-"""When a task may begin and when it may be done, in SQL and each once: triggers, use cases and `next` ask the same.
+"""When a task may begin and when it may be done, each once: triggers, use cases and `next` ask the same.
 
-The texts take the names of what they are asked about: columns of a trigger's row, or parameters of a statement.
+The conditions take what they are asked about: columns of a trigger's row, or parameters of a statement. The readers
+have them rendered, in `task_conditions`.
 """
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 
-def line(session: str, task: str) -> str:
-    """The table `line(id)` of a task and those above it, for a statement that begins with it; a ring ends the walk."""
-    return (
-        f"WITH RECURSIVE line(id) AS (SELECT {task} UNION SELECT p.parent_id FROM line l CROSS JOIN tasks p"
-        f" ON p.session_id = {session} AND p.id = l.id WHERE p.parent_id IS NOT NULL)"
-    )
+from orchestrator.store import emitter
+from orchestrator.store.emitter import Expression
+from orchestrator.store.guards_path import completion_paths
+from orchestrator.store.tables_work import (
+    blockers,
+    group_dependencies,
+    questions,
+    task_dependencies,
+    task_groups,
+    tasks,
+)
+
+_CLOSED = ("done", "cancelled")
+_PARENT = "ix_tasks_parent"
 
 
-def waits_on_tasks(session: str, task: str) -> str:
+def line(session: Expression, task: Expression) -> sa.CTE:
+    """A task and those above it; a ring ends the walk."""
+    found = emitter.walk("line", sa.select(emitter.named("id", task)))
+    lower, p = found.alias("l"), tasks.alias("p")
+    source = emitter.ordered(lower, p, sa.and_(p.c.session_id == session, p.c.id == lower.c.id))
+    return found.union(emitter.read(source, p.c.parent_id.is_not(None), value=p.c.parent_id))
+
+
+def waits_on_tasks(session: Expression, task: Expression) -> Expression:
     """The condition that a task depends on one that is not done; a cancelled one is not done."""
-    return (
-        "EXISTS (SELECT 1 FROM task_dependencies d CROSS JOIN tasks o"
-        f" WHERE d.session_id = {session} AND d.task_id = {task} AND d.removed_seq IS NULL"
-        " AND o.session_id = d.session_id AND o.id = d.depends_on_id AND o.status <> 'done')"
+    d, o = task_dependencies.alias("d"), tasks.alias("o")
+    return emitter.exists(
+        emitter.ordered(d, o),
+        d.c.session_id == session,
+        d.c.task_id == task,
+        d.c.removed_seq.is_(None),
+        o.c.session_id == d.c.session_id,
+        o.c.id == d.c.depends_on_id,
+        o.c.status != "done",
     )
 
 
-def waits_on_groups(session: str, group: str) -> str:
+def waits_on_groups(session: Expression, group: Expression) -> Expression:
     """The condition that a group depends on one that is neither completed nor waiting for its confirmation alone."""
     # The session stands in every arm: SQLite hands no outer column into the view, and would scan all sessions.
-    return (
-        f"EXISTS (SELECT 1 FROM group_dependencies d WHERE d.session_id = {session} AND d.group_id = {group}"
-        " AND d.removed_seq IS NULL"
-        f" AND NOT EXISTS (SELECT 1 FROM task_groups g WHERE g.session_id = {session} AND g.id = d.depends_on"
-        " AND g.status = 'completed')"
-        f" AND NOT EXISTS (SELECT 1 FROM completion_paths p WHERE p.session_id = {session}"
-        " AND p.group_id = d.depends_on AND p.awaiting_confirmation = 1))"
+    d, g, p = group_dependencies.alias("d"), task_groups.alias("g"), completion_paths.alias("p")
+    completed = emitter.exists(g, g.c.session_id == session, g.c.id == d.c.depends_on, g.c.status == "completed")
+    settled = emitter.exists(
+        p, p.c.session_id == session, p.c.group_id == d.c.depends_on, p.c.awaiting_confirmation == sa.true()
+    )
+    return emitter.exists(
+        d,
+        d.c.session_id == session,
+        d.c.group_id == group,
+        d.c.removed_seq.is_(None),
+        emitter.negated(completed),
+        emitter.negated(settled),
     )
 
 
-def line_waits(session: str, task: str) -> str:
+def line_waits(session: Expression, task: Expression) -> Expression:
     """The condition that a task, or one above it, depends on one that is not done: a part waits for what it is of."""
-    return f"EXISTS ({line(session, task)} SELECT 1 FROM line x WHERE {waits_on_tasks(session, 'x.id')})"
+    x = line(session, task).alias("x")
+    return emitter.exists(x, waits_on_tasks(session, x.c.id))
 
 
-def waits(session: str, task: str, group: str) -> str:
+def waits(session: Expression, task: Expression, group: Expression) -> Expression:
     """The condition that a task may not begin: its own dependencies are open, or of those above, or of its group."""
-    return f"({line_waits(session, task)} OR {waits_on_groups(session, group)})"
+    return emitter.bracketed(sa.or_(line_waits(session, task), waits_on_groups(session, group)))
 
 
-def begun_below(session: str, task: str) -> str:
+def begun_below(session: Expression, task: Expression) -> Expression:
     """The condition that a task, or one below it, has begun, and is not closed."""
-    return (
-        f"EXISTS (WITH RECURSIVE below(id) AS (SELECT {task} UNION SELECT c.id FROM below b CROSS JOIN tasks c"
-        f" INDEXED BY ix_tasks_parent ON c.session_id = {session} AND c.parent_id = b.id)"
-        f" SELECT 1 FROM below b CROSS JOIN tasks t ON t.session_id = {session} AND t.id = b.id"
-        " WHERE t.status = 'in_progress' OR t.former_status IS 'in_progress')"
+    below = emitter.walk("below", sa.select(emitter.named("id", task)))
+    upper, c = below.alias("b"), tasks.alias("c")
+    children = emitter.ordered(upper, c, sa.and_(c.c.session_id == session, c.c.parent_id == upper.c.id))
+    below = below.union(emitter.indexed(emitter.read(children, value=c.c.id), c, _PARENT))
+    b, t = below.alias("b"), tasks.alias("t")
+    found = emitter.ordered(b, t, sa.and_(t.c.session_id == session, t.c.id == b.c.id))
+    return emitter.exists(
+        found, sa.or_(t.c.status == "in_progress", t.c.former_status.is_not_distinct_from("in_progress"))
     )
 
 
-def open_blocker(session: str, task: str) -> str:
+def open_blocker(session: Expression, task: Expression) -> Expression:
     """The condition that a task has an open blocker."""
-    return (
-        "EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_task"
-        f" WHERE b.session_id = {session} AND b.task_id = {task} AND b.resolved_seq IS NULL)"
+    b = blockers.alias("b")
+    return emitter.exists(
+        b, b.c.session_id == session, b.c.task_id == task, b.c.resolved_seq.is_(None), index="ix_blockers_task"
     )
 
 
-def questions_before(session: str, group: str, task: str) -> str:
-    """The source and condition of the open questions `q` about a task, those above it, and its group."""
-    return (
-        "questions q INDEXED BY ix_questions_open"
-        f" WHERE q.session_id = {session} AND q.group_id IS {group} AND q.closed_seq IS NULL"
-        f" AND (q.task_id IN ({line(session, task)} SELECT id FROM line)"
-        " OR (q.task_id IS NULL AND q.group_id IS NOT NULL))"
+def questions_before(session: Expression, group: Expression, task: Expression) -> sa.Select[tuple[int]]:
+    """The open questions `q` about a task, those above it, and its group."""
+    q = questions.alias("q")
+    about = q.c.task_id.in_(sa.select(sa.literal_column("id")).select_from(line(session, task)))
+    of_group = sa.and_(q.c.task_id.is_(None), q.c.group_id.is_not(None))
+    return emitter.read(
+        q,
+        q.c.session_id == session,
+        q.c.group_id.is_not_distinct_from(group),
+        q.c.closed_seq.is_(None),
+        sa.or_(about, emitter.bracketed(of_group)),
+        index="ix_questions_open",
     )
 
 
-def open_question(session: str, group: str, task: str) -> str:
+def open_question(session: Expression, group: Expression, task: Expression) -> Expression:
     """The condition that such a question is open: a task is not done while a person is asked about it."""
-    return f"EXISTS (SELECT 1 FROM {questions_before(session, group, task)})"
+    return questions_before(session, group, task).exists()
 
 
-def open_subtask(session: str, task: str) -> str:
+def open_subtask(session: Expression, task: Expression) -> Expression:
     """The condition that a subtask is neither done nor cancelled."""
-    return (
-        "EXISTS (SELECT 1 FROM tasks c INDEXED BY ix_tasks_parent"
-        f" WHERE c.session_id = {session} AND c.parent_id = {task} AND c.status NOT IN ('done', 'cancelled'))"
+    c = tasks.alias("c")
+    return emitter.exists(
+        c, c.c.session_id == session, c.c.parent_id == task, c.c.status.not_in(_CLOSED), index=_PARENT
     )
 
 
-def none_done(session: str, task: str) -> str:
+def none_done(session: Expression, task: Expression) -> Expression:
     """The condition that there are subtasks, and none is done."""
-    every = f"FROM tasks c INDEXED BY ix_tasks_parent WHERE c.session_id = {session} AND c.parent_id = {task}"
-    return f"(EXISTS (SELECT 1 {every}) AND NOT EXISTS (SELECT 1 {every} AND c.status = 'done'))"
+    c = tasks.alias("c")
+    of_task = (c.c.session_id == session, c.c.parent_id == task)
+    done = emitter.exists(c, *of_task, c.c.status == "done", index=_PARENT)
+    return emitter.bracketed(sa.and_(emitter.exists(c, *of_task, index=_PARENT), emitter.negated(done)))
 
 
-def newest_reason(session: str, task: str) -> str:
-    """The reason of the newest open blocker of a task, as a scalar."""
-    return (
-        "(SELECT b.reason FROM blockers b INDEXED BY ix_blockers_task"
-        f" WHERE b.session_id = {session} AND b.task_id = {task} AND b.resolved_seq IS NULL"
-        " ORDER BY b.opened_seq DESC, b.id DESC LIMIT 1)"
+def newest_reason(session: Expression, task: Expression) -> Expression:
+    """The reason of the newest open blocker of a task."""
+    b = blockers.alias("b")
+    return emitter.newest(
+        b.c.reason,
+        b,
+        b.c.session_id == session,
+        b.c.task_id == task,
+        b.c.resolved_seq.is_(None),
+        by=(b.c.opened_seq, b.c.id),
+        index="ix_blockers_task",
     )

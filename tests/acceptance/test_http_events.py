@@ -196,29 +196,6 @@ def test_a_last_number_that_is_none_leaves_the_word_to_the_query(server: Server)
         wait_for(lambda: bool(reader.events))
 
 
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("/api/task-groups?statu=ERROR", "This address has no parameter 'statu'; did you mean status?"),
-        ("/api/events?sesion_id=S", "This address has no parameter 'sesion_id'; did you mean session_id?"),
-        ("/api/sessions?colour=1", "This address has no parameter 'colour'; it takes all, limit, since."),
-        ("/api/projects?x=1", "This address has no parameter 'x'; it takes none."),
-        ("/api/health?x=1", "This address has no parameter 'x'; it takes none."),
-        ("/api/events?since=1", "This address has no parameter 'since'; it takes session_id, after."),
-        (
-            "/api/task-groups?status=EROR",
-            "status: must be one of QUEUED, RUNNING, AWAITING_RESPONSE, COMPLETE, INCOMPLETE, ERROR, CANCELLED,"
-            " not 'EROR'; did you mean ERROR?",
-        ),
-    ],
-)
-def test_a_query_parameter_that_is_not_asked_for_is_refused_with_the_nearest(
-    address: str, message: str, server: Server
-) -> None:
-    answer = server.open.get(address)
-    assert (answer.status_code, answer.json()) == (400, {"error": "BAD_REQUEST", "message": message})
-
-
 @pytest.mark.parametrize("after", ["x", "-1", "1.5", str(2**53 + 1)])
 def test_a_number_that_is_none_is_refused(after: str, server: Server) -> None:
     assert server.open.get("/api/events", params={"after": after}).status_code == 400

@@ -1,19 +1,25 @@
 """What is made of the declarations and kept as files: `./task generate` writes it.
 
-The stub of the Python interface's methods, and the reference of all commands.
+The stub of the Python interface's methods, the reference of all commands, the tables in the agent files, and the SQL
+that the store's declarations are rendered to.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
+import json
 import pathlib
 import textwrap
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import Request
+from orchestrator.core import agents_render
+from orchestrator.core.workflow import model
 from orchestrator.doors.cli import catalogue, options
 from orchestrator.doors.cli.options import Command, Parameter
 from orchestrator.doors.python import methods
+from orchestrator.store import schema_rendering, schema_script
 
 _STUB = """from typing import Any
 
@@ -79,9 +85,29 @@ def _value(parameter: Parameter) -> str:
     return "\\|".join(parameter.choices) or parameter.metavar or parameter.name.upper()
 
 
+@functools.cache
+def _workflow() -> model.Workflow:
+    return model.parse(json.loads((ROOT / "workflow" / "transitions.json").read_text("utf-8")))
+
+
+def agent_file(path: pathlib.Path) -> str:
+    """An agent file with its tables as the shipped workflow makes them; the rest is its author's."""
+    return agents_render.render(path.read_text("utf-8"), _workflow())
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+_STORE = pathlib.Path(schema_rendering.__file__).parent
 FILES = {
     pathlib.Path(methods.__file__).with_suffix(".pyi"): stub,
-    pathlib.Path(__file__).parents[2] / "docs" / "commands.md": reference,
+    ROOT / "docs" / "commands.md": reference,
+    **{
+        path: functools.partial(agent_file, path)
+        for folder in ("agents", "agents/templates")
+        for path in sorted((ROOT / folder).glob("*.md"))
+    },
+    schema_script.FILE: schema_rendering.sqlite,
+    _STORE / "task_conditions.py": schema_rendering.task_conditions,
+    _STORE / "path_statements.py": schema_rendering.path_statements,
 }
 
 

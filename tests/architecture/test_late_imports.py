@@ -19,11 +19,12 @@ LATE = frozenset("""
     _sha2 _sha256
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets re shlex signal
     rich.console rich.live rich.text urllib
-    sqlalchemy sqlalchemy.pool traceback unicodedata
+    traceback unicodedata
     app.answers
     app.engine.measured app.reports.gated_reports
     app.clients.codex app.clients.rules
-    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
+    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.export_page
+    app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.driving.autopilot app.driving.crew
     app.driving.demonstration app.driving.drive app.driving.preflight app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler
@@ -47,13 +48,14 @@ LATE = frozenset("""
     core.workflow.report
     doors.cli.calling doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.exposure
     doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
-    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.watching
+    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.opening
+    doors.cli.text.lanes doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.fresh_trees runner.orphans
     runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
-    store.backup store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables
-    store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
+    store.backup store.coverage store.doctor store.file_safety store.findings
+    store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader
     store.shared_commit store.snapshot store.text_damage store.verifying store.versions
 """.split())
 

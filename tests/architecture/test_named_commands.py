@@ -17,6 +17,7 @@ FILES = [
     source.ROOT / "README.md",
     source.ROOT / "CONTRIBUTING.md",
     *(source.ROOT / "docs" / f"{name}.md" for name in ("certificates", "people", "runs", "interfaces")),
+    *(source.ROOT / "docs" / f"{name}.md" for name in ("tour", "releasing")),
     source.ROOT / "workflow" / "README.md",
     source.ROOT / "docs" / "with-claude-code.md",
     source.ROOT / "docs" / "with-codex.md",

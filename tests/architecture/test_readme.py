@@ -15,7 +15,10 @@ from tests import forks
 from tests.architecture import source
 from tests.conftest import clean_environment
 
-DOCUMENTS = (source.ROOT / "README.md", source.ROOT / "CONTRIBUTING.md", *sorted((source.ROOT / "docs").glob("*.md")))
+DOCUMENTS = (
+    *(source.ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "DECISIONS")),
+    *sorted((source.ROOT / "docs").rglob("*.md")),
+)
 PATH = re.compile(
     r"(?<![\w./-])(?:orchestrator/(?!SESSION/)|(?:workflow|agents|migrations|tests|docs)/)[\w./-]*\w|(?<![\w./-])\.ci/\w+"
 )

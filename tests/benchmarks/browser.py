@@ -39,7 +39,7 @@ def latency(url: str, context: Any) -> Iterator[Figure]:
     with sync_api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         page = chromium.new_page()
-        page.goto(f"{url}/sessions/B")
+        page.goto(f"{url}/sessions/B/steps")
         page.locator("#live[data-on=yes]").wait_for()
         page.evaluate(WATCH)
         told, drawn = _taken(page, lambda number: _commit(context, number))

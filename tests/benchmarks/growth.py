@@ -25,6 +25,7 @@ SESSION = "S1"
 FEW = 100
 MANY = int(os.environ.get("ORCHESTRATOR_BENCHMARK_DECISIONS", "1000000"))
 """How many decisions the large database has; fewer for a quick look."""
+FEW_STEPS, MANY_STEPS, GROUPS = 400, 10_000, 2_600
 PAGE_AT = MANY * 9 // 10
 BYTES_A_DECISION = 4_000
 STEPS_A_ROUND = 100
@@ -55,6 +56,26 @@ def route(rounds: int) -> Iterator[Figure]:
         seconds = harness.interleaved(cases, rounds)
         ratio = seconds[large.name] / seconds[small.name]
         yield Figure(f"one `route` at {MANY:,} decisions, {synchronous}", f"at {FEW}", ratio, Bound(1.2, 1.0))
+
+
+def standing(rounds: int) -> Iterator[Figure]:
+    """Row 9: `status` of a session with as many groups after few and after many steps, most of them completed then."""
+    folder = pathlib.Path(_folder().name)
+    contexts = {
+        steps: mix.open_file(
+            history(folder / f"steps{steps}.db", steps, mix.calls(SESSION, GROUPS - steps // len(mix.STEPS), "N")),
+            write=False,
+        )
+        for steps in (FEW_STEPS, MANY_STEPS)
+    }
+    harness.keep_memory()
+    cases: dict[str, harness.Case] = {
+        str(steps): functools.partial(operations.call, context, "status", session_id=SESSION)
+        for steps, context in contexts.items()
+    }
+    seconds = harness.interleaved(cases, rounds)
+    ratio, note = seconds[str(MANY_STEPS)] / seconds[str(FEW_STEPS)], f"{GROUPS:,} groups"
+    yield Figure(f"`status` after {MANY_STEPS:,} steps", f"after {FEW_STEPS}", ratio, Bound(1.3, 1.0), note)
 
 
 def _calls(rounds: int) -> list[mix.Call]:

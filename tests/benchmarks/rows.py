@@ -32,6 +32,12 @@ def many(rounds: int) -> Iterator[Figure]:
     yield from work.rings(rounds)
 
 
+def longer(rounds: int) -> Iterator[Figure]:
+    """Row 9, which has two parts."""
+    yield from growth.route(rounds)
+    yield from growth.standing(rounds)
+
+
 def doors(rounds: int) -> Iterator[Figure]:
     """Row 17: HTTP, and the one thing that it has no endpoint for."""
     yield from web.rates(rounds)
@@ -47,7 +53,7 @@ ROWS = (
     Row(6, "a step of other engines", engines.steps),
     Row(7, "`batch`", batches.batch),
     Row(8, "eight processes in a hot loop", crowd.hot_loop),
-    Row(9, "one `route` at a million decisions", growth.route),
+    Row(9, "one `route` and `status` after many steps", longer),
     Row(10, "lists at a million decisions", growth.lists),
     Row(11, "verifying the record and telling it again", verified.record),
     Row(12, "a verdict over many groups, `next` among many tasks", many),

@@ -71,6 +71,9 @@ class _Passing(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         return self._skipped(node)
 
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        return self._skipped(node) if isinstance(node.value, ast.Yield) else node
+
     def _skipped(self, node: ast.stmt) -> ast.stmt:
         never = ast.If(ast.Constant(False), [node], [])
         return ast.copy_location(never, node) if node.lineno == self.line else node
@@ -219,23 +222,29 @@ def _relation(rest: str) -> None:
 
 
 def _restate(change: Callable[[str], str]) -> None:
-    """Make databases with other statements, wherever they are made: as declared, and by migrations."""
+    """Make databases with other statements, wherever they are made: as declared, and by migrations.
+
+    A migration that makes an earlier form of a statement makes it as it was: the form has other terms, or fewer.
+    """
     guards = importlib.import_module("orchestrator.store.guards")
-    tables = importlib.import_module("orchestrator.store.guards_tables")
-    changed = [_changed(module, name, change) for module, name in (
-        (guards, "TRIGGERS"), (guards, "VIEWS"), (tables, "VERSION_TRIGGERS"),
-    )]  # fmt: skip
-    if not any(changed):
+    changed: dict[str, str] = {}
+    for name in ("TRIGGERS", "VIEWS", "VERSION_TRIGGERS"):
+        changed |= _changed(guards, name, change)
+    if not changed:
         raise ValueError("no statement to change")
     migrate = importlib.import_module("orchestrator.store.migrate")
+    normalised = importlib.import_module("orchestrator.store.declared").normalised
+    changed = {normalised(before): after for before, after in changed.items()}
     statements = migrate.statements
-    migrate.statements = lambda file: (change(statement) for statement in statements(file))
+    migrate.statements = lambda file: (changed.get(normalised(sql.rstrip(";")), sql) for sql in statements(file))
 
 
-def _changed(module: ModuleType, name: str, change: Callable[[str], str]) -> bool:
+def _changed(module: ModuleType, name: str, change: Callable[[str], str]) -> dict[str, str]:
+    """Change the statements that a module declares; those that are others now, by what they were."""
     old = getattr(module, name)
-    setattr(module, name, tuple((key, change(sql)) for key, sql in old))
-    return bool(old != getattr(module, name))
+    new = tuple((key, change(sql)) for key, sql in old)
+    setattr(module, name, new)
+    return {before: after for (_, before), (_, after) in zip(old, new, strict=True) if before != after}
 
 
 KINDS: dict[str, Callable[[str], None]] = {

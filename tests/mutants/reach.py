@@ -41,7 +41,7 @@ TESTS = (
     "tests/acceptance/test_replay.py",
     *(f"tests/integration/store/test_{name}*.py" for name in ("guards", "attacks", "completion", "path_properties")),
 )
-STORE = ("tests/integration/store/", "tests/integration/app/test_criteria.py")
+STORE = ("tests/integration/store/", "tests/integration/app/test_criteria.py", "tests/integration/app/test_starts.py")
 """Tests that meet statements of the database; of these it is not recorded which."""
 RAN = (0, 1, 5)
 """How pytest ends where it ran what there was to run."""

@@ -50,6 +50,10 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "it tells two reasons apart that both say yes, and the reason is told elsewhere",
     ),
     (
+        r"part:group_reasons:103 merge_seq > standing_seq is 1, of what is waited for",
+        "of a merge that is not proven it tells two reasons apart that both say no, and the reason is told elsewhere",
+    ),
+    (
         r"part:completion_paths:\d+ kind = 'code' is 1",
         "nothing but code has a merge that stands",
     ),

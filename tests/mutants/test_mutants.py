@@ -13,14 +13,14 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import gaps, guards, guards_path, guards_tables, path_history, settings_rules
+from orchestrator.store import declared, gaps, guards, migrate, path_history, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
 from tests.mutants import altering, catalogue, hosting, probing, reach, redundant, relations, sqltext, table
@@ -130,7 +130,7 @@ def _functions(node: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[st
 
 def test_every_trigger_is_a_mutant(found: dict[str, Mutant]) -> None:
     whole = [name for name in of(found, "trigger") if ":" not in name]
-    assert whole == [name for name, _ in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS)]
+    assert whole == [name for name, _ in (*guards.TRIGGERS, *guards.VERSION_TRIGGERS)]
 
 
 def test_every_case_of_a_trigger_that_refuses_several_is_a_mutant(found: dict[str, Mutant]) -> None:
@@ -162,7 +162,7 @@ def test_every_error_that_a_use_case_raises_is_a_mutant(found: dict[str, Mutant]
 
 
 def test_every_view_that_decides_has_terms(found: dict[str, Mutant]) -> None:
-    assert {part.partition(":")[0] for part in of(found, "part")} == {name for name, _ in guards_path.VIEWS}
+    assert {part.partition(":")[0] for part in of(found, "part")} == {name for name, _ in guards.VIEWS}
 
 
 def test_every_statement_between_rows_has_terms_and_is_swapped_wherever_it_is_kept(found: dict[str, Mutant]) -> None:
@@ -190,6 +190,29 @@ def test_a_branch_lacks_the_term_at_its_place_alone_and_keeps_what_is_named_in_i
         "if True and (found := b) and (not c):", "if a and ((found := b), True)[1] and (not c):",
         "if a and (found := b) and True:", "if False:",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("take", "rest"),
+    [(altering._trigger, "task_groups_completed_needs_path:8"), (altering._part, "group_marks:128")],
+)
+def test_an_earlier_form_of_a_statement_stays_as_its_migration_made_it(
+    take: Callable[[str], None], rest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TRIGGERS", "VIEWS", "VERSION_TRIGGERS"):
+        monkeypatch.setattr(guards, name, getattr(guards, name))
+    monkeypatch.setattr(migrate, "statements", migrate.statements)
+    files = sorted((catalogue.ROOT / "migrations/versions").glob("*.sql"))
+    before = [sql for file in files for sql in migrate.statements(file)]
+    statements = dict(guards.TRIGGERS) | dict(guards.VIEWS)
+    take(rest)
+    after = [sql for file in files for sql in migrate.statements(file)]
+    name = rest.partition(":")[0]
+    altered = (dict(guards.TRIGGERS) | dict(guards.VIEWS))[name]
+    assert [*filter(lambda pair: pair[0] != pair[1], zip(before, after, strict=True))] == [
+        (sql, altered) for sql in before if declared.normalised(sql) == declared.normalised(f"{statements[name]};")
+    ]
+    assert altered in after
 
 
 def test_what_is_imported_only_after_the_functions_were_looked_for_is_altered_too(

@@ -10,7 +10,7 @@ from orchestrator.core import completion
 from orchestrator.store import guards_path
 from tests.cases import every
 
-CODES = [(part, case.why) for part, cases in guards_path._ALL_CASES.items() for case in cases]
+CODES = [(part, case.why) for part, cases in guards_path.CASES.items() for case in cases]
 
 
 def view(kind: str = "code", ref: str | None = None, **given: tuple[str, int, int | None]) -> dict[str, Any]:

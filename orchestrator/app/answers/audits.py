@@ -276,3 +276,60 @@ class Heads(Answer):
     """`audit head`."""
 
     heads: list[Head]
+
+
+class LaneBar(TypedDict):
+    """A turn of a lane, and what was reported on it."""
+
+    turn: int | None
+    role: str
+    agent_id: str | None
+    start: str
+    end: str | None
+    state: Literal["open", "done", "replaced"]
+    rework: bool
+    report_id: str | None
+    response_status: str | None
+    effect: str | None
+    summary: str | None
+    decision_id: str | None
+    next_agent: str | None
+    action: str | None
+
+
+class LanePause(TypedDict):
+    """A question to a person."""
+
+    id: str
+    kind: str
+    text: str
+    start: str
+    end: str | None
+
+
+LaneBlock = TypedDict(
+    "LaneBlock", {"id": str, "type": str, "class": str, "reason": str, "start": str, "end": str | None}
+)
+"""A blocker of a lane's group."""
+
+
+class Lane(TypedDict):
+    """The turns of a group over time; that of the session itself has no group."""
+
+    group_id: str | None
+    name: str
+    status: str
+    held: str | None
+    bars: list[LaneBar]
+    pauses: list[LanePause]
+    blocks: list[LaneBlock]
+
+
+class Lanes(Page):
+    """`audit timeline --lanes`."""
+
+    session_id: str
+    start: str
+    end: str
+    ended: bool
+    lanes: list[Lane]

@@ -1,4 +1,4 @@
-"""The shapes of what `audit replay`, `audit export`, `audit import`, `certificate ...` and `gate` answer."""
+"""The shapes of what replays, exports, imports, certificates, the gate and `workflow what-if` answer."""
 
 from __future__ import annotations
 
@@ -63,6 +63,107 @@ class Replays(Answer):
     engine_changed: int
 
 
+class WhatIfWorkflow(TypedDict):
+    """The file that sessions were told under."""
+
+    name: str
+    hash: str
+    source: str
+
+
+class WhatIfSpawn(TypedDict):
+    """Whom a decision starts."""
+
+    group_id: str | None
+    agent: str
+    model: str | None
+
+
+class WhatIfDecision(TypedDict):
+    """One side of a difference: a decision in words and in parts, or the code of a refusal."""
+
+    text: str
+    next_agent: str | None
+    action: str | None
+    reason: str | None
+    rules: list[str]
+    spawns: list[WhatIfSpawn]
+    refused: str | None
+
+
+class WhatIfDifference(TypedDict):
+    """A decision that differs; a side is null that has none."""
+
+    seq: int
+    call: str
+    group_id: str | None
+    current_agent: str | None
+    response_status: str | None
+    recorded: WhatIfDecision | None
+    told: WhatIfDecision | None
+
+
+class WhatIfEnd(TypedDict):
+    """The first step that the file does not accept: from there on nothing is compared."""
+
+    seq: int
+    call: str
+    current_agent: str | None
+    response_status: str | None
+    code: str
+    message: str
+
+
+class WhatIfGroup(TypedDict):
+    """A group whose status differs, or whose comparison ended."""
+
+    group_id: str
+    recorded: str | None
+    told: str | None
+    ended: WhatIfEnd | None
+
+
+class WhatIfStatus(TypedDict):
+    """How a session stands at the end."""
+
+    status: str
+    outcome: str | None
+
+
+class WhatIfVersion(TypedDict):
+    """A workflow version under which a session was decided."""
+
+    id: int
+    name: str
+    hash: str
+
+
+class WhatIfSession(TypedDict):
+    """One session under the file."""
+
+    session_id: str
+    equal: bool
+    versions: list[WhatIfVersion]
+    decisions: int
+    compared: int
+    differences: list[WhatIfDifference]
+    count: int
+    handoffs_changed: int
+    groups: list[WhatIfGroup]
+    ended: WhatIfEnd | None
+    status: dict[str, WhatIfStatus | None]
+    warnings: list[str]
+
+
+class WhatIf(Answer):
+    """`workflow what-if`."""
+
+    workflow: WhatIfWorkflow
+    equal: bool
+    count: int
+    sessions: list[WhatIfSession]
+
+
 class AbsentFile(TypedDict):
     """A file of evidence that is in no export: the evidence that names it, its path, and why."""
 
@@ -75,7 +176,7 @@ class Export(Answer):
     """`audit export --output FILE`; without a file the document itself is printed."""
 
     session_id: str
-    format: Literal["jsonl", "csv"]
+    format: Literal["jsonl", "csv", "html"]
     output: str
     lines: int
     bytes: int

@@ -211,6 +211,7 @@ class WorkflowLoad(Written):
     loaded: bool
     activated: bool
     problems: list[Problem]
+    what_if: NotRequired[str]
 
 
 class WorkflowCheck(Answer):

@@ -57,7 +57,13 @@ class Part(TypedDict):
     status: Status
 
 
-class TaskWithAll(Task):
+class ListedTask(Task):
+    """A task's row; overdue if another agent may take it over."""
+
+    overdue: bool
+
+
+class TaskWithAll(ListedTask):
     """A task's row, with what `task show` adds."""
 
     depends_on: list[Edge]
@@ -81,7 +87,7 @@ class TaskShow(Past):
 
 
 class Claim(TypedDict):
-    """Who has claimed a task, and until when; overdue once the time is over."""
+    """Who has claimed a task, and until when; overdue if another agent may take it over."""
 
     holder: str
     until: str
@@ -146,7 +152,7 @@ class WhyTask(Past):
 class Tasks(Page):
     """`task list`."""
 
-    tasks: list[Task]
+    tasks: list[ListedTask]
 
 
 class OneBlocker(Answer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from orchestrator.app.audit import swimlanes
 from orchestrator.app.engine import decision_views
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
@@ -137,11 +138,13 @@ def refusals(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> An
     return found
 
 
-def timeline(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:
+def timeline(context: Context, *, session_id: str, lanes: bool = False, **asked: Unpack[Asked]) -> Answer:
     """Every step in order, with a sentence for each thing that it wrote.
 
     Args:
         session_id: a session; `store` (or `@store`) for what belongs to no session.
+        lanes: whether to answer the turns of each group over time, as `swimlanes.swimlanes`, instead of events;
+            `group_id`, `limit` and `since` count alone then.
         asked: by `agent` only steps by this actor, or in which this role or agent reported, was sent, or changed
             something; by `status` only those in which it was reported, tried or reached.
 
@@ -155,6 +158,8 @@ def timeline(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> An
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
+    if lanes:
+        return _lanes(context, session_id, **asked)
     wanted = filtered(chain_of(context, session_id), **asked)
     rows: list[Row] = []
     for event in _told(context, wanted):
@@ -162,6 +167,19 @@ def timeline(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> An
             return paged("events", rows, True, wanted)
         rows.append(event)
     return paged("events", rows, False, wanted)
+
+
+def _lanes(
+    context: Context, session_id: str, *, group_id: str | None = None, limit: int = swimlanes.LIMIT,
+    since: int | None = None, order: str = ORDERS[0], **other: object,
+) -> Answer:  # fmt: skip
+    unfit = [name for name, value in (*other.items(), ("order", order != ORDERS[0] or None)) if value is not None]
+    if unfit:
+        raise UsageError(
+            "USAGE", f"Lanes take group_id, limit and since, not {unfit[0]}.", suggest("audit timeline", lanes=True)
+        )
+    groups = () if group_id is None else (group_id,)
+    return swimlanes.swimlanes(context, session_id=session_id, groups=groups, limit=limit, since=since)
 
 
 def chain_of(context: Context, named: str) -> str:

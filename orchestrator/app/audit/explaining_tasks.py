@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.task import next_action, task_views
 from orchestrator.app.task.next_waits import CLOSED_GROUPS
-from orchestrator.core import clock_jumps, permissions, tasks
+from orchestrator.core import permissions, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tasks import Task
@@ -37,7 +37,7 @@ def why(context: Context, session_id: str, task: Task) -> Answer:
             "session_id": session_id,
             "task_id": task.id,
             **{name: shown[name] for name in ("group_id", "title", "status", "assignee")},
-            "claim": _claim(context, task),
+            "claim": _claim(task, shown["overdue"]),
             "blockers": [_blocker(context, each) for each in shown["blockers"] if each["resolved_seq"] is None],
             "questions": shown["questions"],
             "depends_on": shown["depends_on"],
@@ -49,10 +49,9 @@ def why(context: Context, session_id: str, task: Task) -> Answer:
         return answer | {"sentences": _sentences(context, shown, answer)}
 
 
-def _claim(context: Context, task: Task) -> Answer | None:
+def _claim(task: Task, overdue: bool) -> Answer | None:
     if task.claim_holder is None or task.claim_until is None:
         return None
-    overdue = clock_jumps.has_ended(task.claim_until, task.claim_beat_at, context.clock())
     return {"holder": task.claim_holder, "until": task.claim_until, "overdue": overdue}
 
 
@@ -120,7 +119,7 @@ def _standing(row: Row, answer: Answer) -> str:
 def _held(claim: Answer | None) -> str:
     if claim is None:
         return ""
-    over = ", which has expired: other agents may take it" if claim["overdue"] else ""
+    over = "; overdue: other agents may take it over" if claim["overdue"] else ""
     return f", claimed by {claim['holder']} until {claim['until']}{over}"
 
 

@@ -1,6 +1,7 @@
 """`audit export`: a session's record as a file, line by line, never held whole.
 
 `jsonl` is complete and can be imported. `csv` is for people and spreadsheets: one row for each event.
+`html` is for auditors: one page that needs no server.
 
 What looks like a secret is masked on its way out. An event that had to be masked does not have its hash any more, says
 so, and cannot be told again; who needs the record as it stands asks for it unmasked.
@@ -27,7 +28,7 @@ from orchestrator.hints import Any
 from orchestrator.store import moment, records, snapshot
 from orchestrator.store.constants import SCHEMA_VERSION
 
-FORMATS = ("jsonl", "csv")
+FORMATS = ("jsonl", "csv", "html")
 CSV_COLUMNS = ("seq", "at", "kind", "actor", "channel", "groups", "wrote", "text", "input", "hash")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A cell that begins so is computed, not shown, by a spreadsheet."""
@@ -41,7 +42,7 @@ def export(
     """Write a session's record to a new file that only its owner may read.
 
     Args:
-        format: jsonl, which can be imported, or csv, for spreadsheets.
+        format: jsonl, which can be imported; csv, for spreadsheets; html, one page for people.
         output: the file; one that exists is never overwritten.
         unmasked: whether all is written as it is on record, with what looks like a secret.
 
@@ -52,7 +53,8 @@ def export(
     Raises:
         Refused: UNKNOWN_SESSION, ALREADY_EXISTS. UsageError: USAGE. EnvironmentProblem: OUTPUT_FAILED; no file is left.
     """
-    if not output:
+    if output in (None, "", "-"):
+        # A door that has a stdout of its own writes the chunks of `stream` there.
         raise UsageError("USAGE", "The export needs an output file.", again(output="FILE"))
     # An export that fails half-way lets go of its moment before the database is closed.
     tally = Tally()
@@ -126,13 +128,13 @@ def stream(
         EnvironmentProblem: OUTPUT_FAILED, evidence changed while it was read.
     """
     if format not in FORMATS:
-        raise UsageError("USAGE", f"format must be {' or '.join(FORMATS)}.", again(format="jsonl"))
+        raise UsageError("USAGE", f"format must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.", again(format="jsonl"))
     tally = tally or Tally()
     hide = Hide(tally, None if unmasked else context.secrets)
     with moment.of(context.connection, context.deadline_s):
         context.require_session(session_id)
-        if format == "csv":
-            yield from _rows(context, session_id, hide)
+        if format != "jsonl":
+            yield from _rows(context, session_id, hide) if format == "csv" else _page(context, session_id, hide)
             return
         writer = export_format.Writer()
         yield from _lines(context, session_id, writer, hide)
@@ -195,6 +197,13 @@ def _event(event: records.Recorded, hide: Hide) -> dict[str, Any]:
     if masked:
         shown["masked"] = True
     return shown if event.rules_version is None else {**shown, "rules_version": event.rules_version}
+
+
+def _page(context: Context, session_id: str, hide: Hide) -> Iterator[bytes]:
+    from orchestrator.app.audit import export_page
+
+    for part in export_page.parts(context, session_id, hide.text):
+        yield part.encode("utf-8", "backslashreplace")
 
 
 def _rows(context: Context, session_id: str, hide: Hide) -> Iterator[bytes]:

@@ -49,7 +49,7 @@ def make(context: Context, *, session_id: str, sign: str | None = None, output: 
 
     Args:
         sign: the file of an SSH key, private or public (then its other half is beside it or in an SSH agent).
-        output: the file to write; one that exists is never overwritten.
+        output: the file to write; one that exists is never overwritten (default, and `-`: none).
 
     Returns:
         `session_id`, `verdict`, `head`, `events` (how many steps the session has), `proven` (how many are listed),
@@ -75,9 +75,9 @@ def make(context: Context, *, session_id: str, sign: str | None = None, output: 
         "bytes": len(text.encode()),
         "output": None,
     }
-    if output is None:
+    if output in (None, "-"):
         return {**answer, "document": strictjson.stored(text)}
-    path, _, _ = exporting.to_file(os.path.realpath(output), text.encode(), iter(()))
+    path, _, _ = exporting.to_file(os.path.realpath(str(output)), text.encode(), iter(()))
     return {**answer, "output": path}
 
 

@@ -1,23 +1,13 @@
-"""`audit replay` of one session, or of every one, side by side: a session rests on nothing of another."""
+"""`audit replay` of one session, or of every one, side by side."""
 
 from __future__ import annotations
 
-import sys
-
-from orchestrator import progress
-from orchestrator.app.audit import replayed
+from orchestrator.app.audit import replayed, several_sessions
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import strictjson
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import UsageError
-from orchestrator.runner import workers
-from orchestrator.store.constants import STORE_CHAIN
 
-SIDE_BY_SIDE = 2_000
-"""Events from which on several processes are started: one takes as long to start as to tell some 500."""
-_SESSIONS = "SELECT session_id, count(*) FROM audit_events GROUP BY session_id"
-_WITHOUT_EVENTS = "SELECT id, 0 FROM sessions WHERE id NOT IN (SELECT session_id FROM audit_events)"
 _OF_ONE = ("session_id", "equal", "told", "differences", "count", "engine_changed", "head", "told_head")
 
 
@@ -57,40 +47,17 @@ def _together(answers: list[Answer]) -> Answer:
 
 
 def _every(context: Context, *, strict: bool) -> list[Answer]:
-    connection = context.connection
-    events = {chain: count for sql in (_SESSIONS, _WITHOUT_EVENTS) for chain, count in connection.execute(sql)}
-    shared = events.pop(STORE_CHAIN, 0)
-    # The longest first, so that none of them begins when all others are done.
-    order = sorted(events, key=lambda session: (-events[session], session))
-    count = min(workers.cores(), len(order))
-    has_file = getattr(connection, "identity", None) is not None
-    equal = {}
-    if count > 1 and has_file and sum(events.values()) + shared * len(order) >= SIDE_BY_SIDE:
-        equal = _side_by_side(context.path, order, count)
-    return [
-        equal.get(session) or replayed.replay(context, session_id=session, strict=strict) for session in sorted(order)
-    ]
-
-
-def _side_by_side(path: str, sessions: list[str], count: int) -> dict[str, Answer]:
-    """The answers of those sessions that processes of this program found equal.
-
-    All others are told again by the caller: what differs and what goes wrong is said in one place.
-    """
-    command = (sys.executable, "-P", "-m", "orchestrator", "--db", path, "batch")
-    lines = [strictjson.canonical({"op": "audit replay", "args": {"session_id": each}}).encode() for each in sessions]
-    found = workers.answers(
-        command, lines, count, lambda done: progress.tell("sessions", done, len(sessions))
+    question = several_sessions.Question(
+        "audit replay",
+        lambda session: {"session_id": session},
+        lambda session: replayed.replay(context, session_id=session, strict=strict),
+        _equal,
     )
-    read = {session: _equal(line) for session, line in zip(sessions, found, strict=True) if line is not None}
-    return {session: answer for session, answer in read.items() if answer and answer["session_id"] == session}
+    return several_sessions.answers(context, several_sessions.every(context), question)
 
 
-def _equal(line: bytes) -> Answer | None:
-    try:
-        answer = strictjson.stored(line.decode())
-    except ValueError:
+def _equal(session: str, answer: Answer) -> Answer | None:
+    """An answer of another process is taken where it found no difference; what differs is told again by the caller."""
+    if answer.get("equal") is not True or not answer.keys() >= {*_OF_ONE} or answer["session_id"] != session:
         return None
-    if not isinstance(answer, dict) or answer.get("equal") is not True or not answer.keys() >= {*_OF_ONE}:
-        return None
-    return answer if answer.get("exit_code") == 0 and answer.get("rules_version") == facts.RULES_VERSION else None
+    return answer if answer.get("rules_version") == facts.RULES_VERSION else None

@@ -97,9 +97,13 @@ class ListTimeline(
     line="List every event, in order.",
     example="orchestrator audit timeline S1 --since 40",
     use_case="audit.auditing:timeline",
-    answer="shapes.Timeline",
+    answer=("shapes.Timeline", "audits.Lanes"),
 ):
-    """List every event in the order of the record."""
+    """List every event in the order of the record. With --lanes, draw the turns of each group over time instead, a
+    line for each group, with rework, blocked time and waits for a person; --limit counts groups then.
+    """
+
+    lanes: bool = flag("Draw the turns of each group over time.")
 
 
 class ListRefusals(
@@ -176,14 +180,14 @@ class ExportSession(
 ):
     """Write a session's record to a file, or to stdout: jsonl is whole, with the evidence that lies in files, and can
     be imported; csv is one row for each event, where an apostrophe before = + - @ keeps a spreadsheet from
-    computing what an agent wrote.
+    computing what an agent wrote; html is one page for an auditor, which needs neither server nor network.
     """
 
     session_id: str = _OF_RECORD
-    format: str = option("File format (default: jsonl).", default="jsonl", choices=("jsonl", "csv"))
+    format: str = option("File format (default: jsonl).", default="jsonl", choices=("jsonl", "csv", "html"))
     unmasked: bool = flag("Do not mask what looks like a secret, so the file can be imported.")
     output: str | None = option(
-        "The file to write; must not exist (default: stdout).", default=None, metavar="FILE"
+        "The file to write; must not exist (default, and -: stdout).", default=None, metavar="FILE"
     )
 
 
@@ -204,7 +208,7 @@ class MakeCertificate(
         "Sign it with this SSH key, as git does (ssh-keygen -Y sign).", default=None, metavar="KEY"
     )
     output: str | None = option(
-        "The file to write; must not exist (default: stdout).", default=None, metavar="FILE"
+        "The file to write; must not exist (default, and -: stdout).", default=None, metavar="FILE"
     )
 
 

@@ -15,12 +15,16 @@ from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
 
+# CASE keeps the two looks from groups that are closed.
 KINDS = """SELECT g.id, g.status, g.awaited_role, g.held,
-    EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
-        WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL),
-    (SELECT t.status FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
-        WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL
-        AND t.status IN ('deferred_external', 'cancelled') ORDER BY t.status LIMIT 1)
+    CASE WHEN g.status = 'pending' OR g.status = 'in_progress' THEN
+        EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
+            WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL) END,
+    CASE WHEN g.status = 'pending' THEN
+        (SELECT t.status FROM group_dependencies d
+            JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+            WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL
+            AND t.status IN ('deferred_external', 'cancelled') ORDER BY t.status LIMIT 1) END
     FROM task_groups g WHERE g.session_id = :session ORDER BY g.created_seq"""
 
 Kinds = dict[str, list[dict[str, Any]]]

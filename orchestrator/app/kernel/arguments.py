@@ -97,7 +97,7 @@ def complete(context: Context, words: str, bound: dict[str, Any]) -> dict[str, A
 
 def _reads_the_last(words: str) -> bool:
     """Whether a command reads the last session where none is open: what is asked of the record, most of all then."""
-    return words in ("next", "why", "certificate make") or words.startswith("audit ")
+    return words in ("next", "why", "certificate make", "workflow what-if") or words.startswith("audit ")
 
 
 def _last_ended(context: Context) -> str | None:

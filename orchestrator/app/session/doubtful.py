@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from orchestrator.core import completion
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.hints import Any
 from orchestrator.store import queries
 from orchestrator.store.reader import Reader
 
@@ -21,17 +20,16 @@ class Doubt(NamedTuple):
 
 
 def in_session(reader: Reader, session: str) -> dict[str, Doubt]:
-    """Every completed group of a session that has no chain, in one statement."""
-    return _found(reader, queries.UNPROVEN, session=session)
+    """The completed groups of a session that have no chain; only what is not plainly proven is judged one by one."""
+    asked = [group for (group,) in reader.connection.execute(queries.NOT_PLAIN, {"session": session})]
+    found = {group: of(reader, session, group) for group in asked}
+    return {group: doubt for group, doubt in found.items() if doubt is not None}
 
 
 def of(reader: Reader, session: str, group: str) -> Doubt | None:
     """The doubt about one group, if there is any."""
-    return _found(reader, queries.UNPROVEN_GROUP, session=session, group=group).get(group)
-
-
-def _found(reader: Reader, sql: str, **key: Any) -> dict[str, Doubt]:
-    return {id_: _doubt(*facts) for id_, *facts in reader.connection.execute(sql, key)}
+    facts = reader.connection.execute(queries.UNPROVEN, {"session": session, "group": group}).fetchone()
+    return None if facts is None else _doubt(*facts)
 
 
 def _doubt(imported: int, manager: int, missing: str | None) -> Doubt:

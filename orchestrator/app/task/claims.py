@@ -129,7 +129,7 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
     if before is None and task.assignee != agent.id:
         before = task.assignee
     gone = before is not None and not task_guards.standing(work, before).active
-    if before is not None and not gone and not ended(work, task):
+    if before is not None and not tasks.overdue(task, work.at, gone=gone):
         raise task_guards.claim_lost(work, task)
     if before is not None and before != agent.id:
         task_guards.has_room(work, task, agent.id)
@@ -253,7 +253,7 @@ def _without_token(work: Work, request: ReleaseTask) -> tuple[Task, Agent, str]:
 
 
 def _why_freed(work: Work, request: ReleaseTask, task: Task, agent: Agent) -> str:
-    holder = _holder(task)
+    holder = task.holder
     if agent.id != holder:
         _refuse_unrelated(work, task, agent)
     elif task.claim_holder is None:
@@ -269,13 +269,8 @@ def _why_freed(work: Work, request: ReleaseTask, task: Task, agent: Agent) -> st
     return ""
 
 
-def _holder(task: Task) -> str | None:
-    """Who has a task in progress: by a claim, else as its assignee."""
-    return task.claim_holder or task.assignee
-
-
 def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
-    connection, has = work.context.connection, str(_holder(task))
+    connection, has = work.context.connection, str(task.holder)
     holder = task_reader.standing(connection, has)
     asker = task_reader.standing(connection, agent.id)
     if agent.kind == "human":

@@ -296,7 +296,7 @@ class _Reading:
 
     def _gone(self, *working: Task) -> Iterator[str]:
         """Who of those that have tasks in progress is out of service."""
-        for name in {task.assignee for task in working if task.assignee and task.status == tasks.IN_PROGRESS}:
+        for name in {task.holder for task in working if task.holder and task.status == tasks.IN_PROGRESS}:
             found = self.standing[name]
             if found is None or not found.active:
                 yield name

@@ -35,7 +35,7 @@ def tasks_of(
         since: the step after which the page begins.
 
     Returns:
-        `tasks`, `has_more`, `next_since`.
+        `tasks`, each with `overdue`: whether another agent may take it over; `has_more`, `next_since`.
 
     Raises:
         Refused: UNKNOWN_SESSION.
@@ -48,11 +48,14 @@ def tasks_of(
             parent=parent, since=paging.seq_or(since, 0), limit=most,
         )  # fmt: skip
 
-    return paging.listed("tasks", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
+    def shown(row: Row) -> Row:
+        return {**shape(row), "overdue": _overdue(context, Task._make(row[name] for name in Task._fields))}
+
+    return paging.listed("tasks", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shown)
 
 
 def task(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:
-    """One task: what it waits for, what blocks it, what is open about it, its subtasks.
+    """One task: what it waits for, what blocks it, what is open about it, its subtasks, and whether it is overdue.
 
     Args:
         at_seq: the state right after this step of the session (default: the current one).
@@ -70,6 +73,7 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
         "success": True,
         "task": {
             **task_row(context, session_id, id),
+            "overdue": _overdue(context, found),
             "depends_on": [_edge(each) for each in task_reader.dependencies(connection, session_id, id)],
             "waits_for_groups": _groups(context, session_id, found),
             "dependents": [each.id for each in task_reader.dependents(connection, session_id, id)],
@@ -80,6 +84,12 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
             ),
         },
     }
+
+
+def _overdue(context: Context, task: Task) -> bool:
+    """Whether another agent may take over a task."""
+    holder = context.reader.agent(task.holder) if task.holder and task.status == tasks.IN_PROGRESS else None
+    return tasks.overdue(task, context.clock(), gone=holder is not None and not holder.active)
 
 
 def _edge(edge: task_reader.Dependency) -> Answer:

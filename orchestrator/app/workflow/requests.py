@@ -7,9 +7,11 @@ from orchestrator.app.kernel.requests import (
     GROUP,
     OF_SESSION,
     REQUEST,
+    SESSION_ID,
     UNREAD,
     Request,
     argument,
+    flag,
     hidden,
     option,
 )
@@ -29,7 +31,7 @@ class LoadWorkflow(
 ):
     """Check a workflow file with its agent files, and make it the active version. While sessions are open, only a
     person may activate a version whose rules differ from the active one's in more than texts, models and
-    include_context.
+    include_context. What recorded sessions would have decided under the file, `workflow what-if` shows.
     """
 
     by: str = BY_MANAGER
@@ -37,6 +39,32 @@ class LoadWorkflow(
     content: str = hidden("The text of the transitions file.", holds=UNREAD)
     agent_texts: dict[str, str] = hidden("The texts of the agent files, by role.")
     source: str = hidden("The name of the transitions file.", default="transitions.json")
+
+
+class AskWhatIf(
+    Request,
+    words="workflow what-if",
+    line="Show what recorded sessions would have decided under a file.",
+    example="orchestrator workflow what-if new.json --all",
+    use_case="audit.what_if:what_if",
+    answer="records.WhatIf",
+):
+    """Replay recorded sessions under another workflow file and list the decisions that differ: who would have been
+    called, which groups would have completed. The first report that the file no longer accepts ends the comparison of
+    its group. With --all, replay every session, on as many cores as there are. Nothing is written.
+    """
+
+    content: str = hidden("The text of the transitions file.", holds=UNREAD)
+    source: str = hidden("The name of the transitions file.", default="transitions.json")
+    agent_texts: dict[str, str] | None = hidden(
+        "The texts of the agent files, by role (default: those each session is pinned to).", default=None
+    )
+    sessions: tuple[str, ...] = option(
+        "A session; repeatable (default: ORCHESTRATOR_SESSION, else the only open orchestration, else the last one that"
+        " ended).", "--session", "--session-id", "-s", default=(), metavar="ID", holds=SESSION_ID,
+        variable="ORCHESTRATOR_SESSION",
+    )  # fmt: skip
+    every: bool = flag("Replay every session.", "--all")
 
 
 class ShowVersion(

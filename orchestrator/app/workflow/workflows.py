@@ -15,6 +15,7 @@ from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.hints import Any
+from orchestrator.store import page_reader
 from orchestrator.store import versions as loaded
 from orchestrator.store.reader import Agent
 
@@ -271,18 +272,47 @@ def graph(
             "positions": positions}
 
 
+def way_gone(
+    context: Context, *, session_id: str, group_id: str | None = None, whole: bool = False
+) -> Answer:
+    """The way that the work of a session, or of one group, went through its workflow, as SVG with counts.
+
+    Args:
+        whole: what was never reported is drawn as well, faintly.
+
+    Returns:
+        `graph`, `positions`, `reports` (how many went this way).
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP.
+    """
+    session = context.require_session(session_id)
+    positions = _positions(context, session_id) if group_id is None else _position(context, session_id, group_id)
+    rows = context.connection.execute(page_reader.WAYS, {"session": session_id, "group": group_id})
+    ways = {(role, status): number for role, status, number in rows}
+    drawn = _drawn(context.version(session.workflow_version_id).workflow, "svg", positions, ways, whole=whole)
+    return {"success": True, "graph": drawn, "positions": positions, "reports": sum(ways.values())}
+
+
 _DRAWN: dict[tuple[str, str, str], str] = {}
 _KEPT = 64
 
 
-def _drawn(workflow: model.Workflow, format: str, positions: dict[str, list[str]]) -> str:
+def _drawn(
+    workflow: model.Workflow, format: str, positions: dict[str, list[str]],
+    ways: dict[tuple[str, str], int] | None = None, *, whole: bool = False,
+) -> str:  # fmt: skip
     """A drawing; a server shows the same one over and over, and laying it out costs more than the rest of a page."""
     from orchestrator.core.workflow import graph as graphs
 
-    key = (workflow.hash, format, strictjson.canonical(positions))
+    told = {"positions": positions, "whole": whole, "ways": ways and sorted([*way, n] for way, n in ways.items())}
+    key = (workflow.hash, format, strictjson.canonical(told))
     found = _DRAWN.get(key)
     if found is None:
-        found = graphs.draw(workflow, format, positions)
+        if ways is None:
+            found = graphs.draw(workflow, format, positions)
+        else:
+            found = graphs.svg(workflow, positions, ways, whole=whole)
         if len(_DRAWN) >= _KEPT:
             _DRAWN.clear()
         _DRAWN[key] = found

@@ -44,6 +44,10 @@ class Label(NamedTuple):
     tone: str
 
 
+Ways = Mapping[tuple[str, str], int]
+"""How often each role reported each status."""
+
+
 class Node(NamedTuple):
     """One box. loops: statuses that come back to it; marks: what of a session stands there."""
 
@@ -108,3 +112,39 @@ def _node(node: str, loops: tuple[Label, ...], positions: Positions) -> Node:
     keys = _PERSON_KEYS if kind == PERSON else (node,)
     marks = tuple(str(mark) for key in keys for mark in positions.get(key, ()))
     return Node(node, TITLES.get(kind, node.replace("_", " ")), kind, loops, marks)
+
+
+def gone(shown: Picture, ways: Ways, *, whole: bool = False) -> Picture:
+    """A picture with the way that was gone: each status with how often it was reported.
+
+    Args:
+        shown: the whole picture.
+        whole: keep what was never reported as well; otherwise only boxes that were visited or are waited for stay.
+    """
+    counted = (each._replace(labels=_counted(each.source, each.labels, ways, whole)) for each in shown.links)
+    links = tuple(each for each in counted if each.labels)
+    nodes = tuple(each._replace(loops=_counted(each.id, each.loops, ways, whole)) for each in shown.nodes)
+    met = {end for each in links for end in (each.source, each.target)}
+    kept = tuple(each for each in nodes if whole or each.id in met or each.loops or each.marks)
+    return Picture(shown.name, kept, links) if kept else shown
+
+
+def is_gone(labels: Sequence[Label]) -> bool:
+    """Whether any status of these was reported, in a picture that says how often."""
+    return any(TIMES in label.text for label in labels)
+
+
+TIMES = " ×"
+
+
+def _counted(source: str, labels: tuple[Label, ...], ways: Ways, whole: bool) -> tuple[Label, ...]:
+    found = []
+    for label in labels:
+        status, _, more = label.text.partition(" ")
+        # A fallback is taken by the rules instead of the first way; which of both is not counted here.
+        times = 0 if more == "(fallback)" else ways.get((source, status), 0)
+        if times:
+            found.append(label._replace(text=f"{label.text}{TIMES}{times}"))
+        elif whole:
+            found.append(label)
+    return tuple(found)

@@ -37,31 +37,40 @@ _LEGEND = (
 )
 
 
-def svg(workflow: Workflow, positions: picture.Positions | None = None) -> str:
+def svg(
+    workflow: Workflow, positions: picture.Positions | None = None, ways: picture.Ways | None = None, *,
+    whole: bool = False,
+) -> str:  # fmt: skip
     """The picture as the text of an SVG document.
 
     Args:
         workflow: the workflow.
         positions: role -> what of a session waits for it (group ids); drawn highlighted.
+        ways: how often each role reported each status; only that way is drawn (default: the whole workflow).
+        whole: with ways, draw what was not reported as well, faintly.
     """
     shown = picture.picture(workflow, positions)
-    plan = _plan(shown)
+    if ways is not None:
+        shown = picture.gone(shown, ways, whole=whole)
+    plan = _plan(shown, faint=bool(ways) and whole)
     width, height = round(max(plan.placed.width, 560)), round(plan.placed.height + LEGEND)
     body = [*(_link(plan, index) for index in range(len(shown.links))), *(_node(plan, node) for node in shown.nodes)]
     return "\n".join([*_head(shown, width, height), *body, _legend(height), "</svg>"]) + "\n"
 
 
 class Plan(NamedTuple):
-    """A picture with its places. ports: (link, end) -> where it touches its box; end 0 is the source."""
+    """A picture with its places. ports: (link, end) -> where it touches its box; end 0 is the source. faint: links
+    that were never taken are drawn faintly."""
 
     shown: Picture
     cells: dict[str, Cell]
     chains: list[Chain]
     placed: Placed
     ports: dict[tuple[int, int], tuple[float, float]]
+    faint: bool = False
 
 
-def _plan(shown: Picture) -> Plan:
+def _plan(shown: Picture, *, faint: bool = False) -> Plan:
     columns = _columns(shown)
     chains, texts = [], []
     for index, link in enumerate(shown.links):
@@ -72,7 +81,7 @@ def _plan(shown: Picture) -> Plan:
     boxes = [_box(node, columns[node.id], ends) for node in shown.nodes]
     cells = [*boxes, *texts]
     placed = layout.lay_out(cells, chains, GAPS, MARGIN, TOP)
-    plan = Plan(shown, {cell.id: cell for cell in cells}, chains, placed, {})
+    plan = Plan(shown, {cell.id: cell for cell in cells}, chains, placed, {}, faint)
     return plan._replace(ports=_ports(plan))
 
 
@@ -169,7 +178,8 @@ def _link(plan: Plan, index: int) -> str:
     tag = _rect("tag", x - cell.width / 2 + 1, y - cell.height / 2, cell.width - 2, cell.height, 4)
     first = y - (len(link.labels) - 1) * LINE / 2 + 4
     lines = "".join(_code(label, x, first + row * LINE) for row, label in enumerate(link.labels))
-    return f'<g class="link"><title>{_escape(_sentence(link))}</title>{path}{tag}{lines}</g>'
+    name = "link faint" if plan.faint and not picture.is_gone(link.labels) else "link"
+    return f'<g class="{name}"><title>{_escape(_sentence(link))}</title>{path}{tag}{lines}</g>'
 
 
 def _code(label: Label, x: float, y: float, prefix: str = "") -> str:

@@ -51,6 +51,8 @@ _SHAPE = """.wf text{font-family:ui-sans-serif,system-ui,"Segoe UI",Helvetica,Ar
 .wf .pill .box{stroke-dasharray:4 3}
 .wf .here .box{stroke-width:2.5}
 .wf path.line{fill:none;stroke-width:1.5;opacity:.8}
+.wf .faint{opacity:.4}
+.wf .link:hover{opacity:1}
 .wf .link:hover path.line{stroke-width:3;opacity:1}"""
 
 

@@ -36,8 +36,8 @@ def fitted(words: str, given: Arguments) -> Arguments:
     """
     if words == "route":
         given = _of_route(given)
-    elif words == "workflow load" and "file" in given:
-        given = _of_load(given)
+    elif words in _OF_FILES and "file" in given:
+        given = _of_file(words, given)
     known = arguments.parameters(words)
     if given.keys() <= known.keys():
         return given
@@ -159,9 +159,13 @@ def _bytes(name: str, given: Any) -> bytes:
     return values.document(given, name)
 
 
-def _of_load(given: Arguments) -> Arguments:
+_OF_FILES = {"workflow load": workflow.loading, "workflow what-if": workflow.assuming}
+"""Operations on a transitions file and its agent files: what reads both."""
+
+
+def _of_file(words: str, given: Arguments) -> Arguments:
     rest = {name: value for name, value in given.items() if name not in ("file", "agents")}
     for name in ("file", "agents"):
         if name in given and not isinstance(given[name], str):
-            raise UsageError("USAGE", f"workflow load: {name} must be text.", "orchestrator workflow load --help")
-    return {**rest, **workflow.loading(given)}
+            raise UsageError("USAGE", f"{words}: {name} must be text.", f"orchestrator {words} --help")
+    return {**rest, **_OF_FILES[words](given)}

@@ -21,6 +21,7 @@ OWN: dict[str, str] = {
     "session testing-mode": "session",
     "group create": "group",
     "workflow load": "workflow",
+    "workflow what-if": "workflow",
     "workflow check": "workflow",
     "workflow graph": "workflow",
     "metadata check": "metadata",
@@ -44,6 +45,7 @@ OWN: dict[str, str] = {
     "serve": "serve",
     "mcp": "mcp",
     "schema": "schema",
+    "completion": "completion",
 }
 """Commands that are no operations, and those of which calling the operation is not all, with their modules."""
 
@@ -72,6 +74,7 @@ FIRST_WORDS = (
     "human",
     "session", "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit",
     "certificate", "gate", "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
+    "completion",
 )  # fmt: skip
 """The first words of all commands, in the order in which they are listed."""
 

@@ -6,7 +6,7 @@ from orchestrator.app.audit import check_certificate
 from orchestrator.app.audit.requests import MakeCertificate
 from orchestrator.core import certificates, strictjson
 from orchestrator.doors.cli import calling, output, shapes, values
-from orchestrator.doors.cli.options import Command, Given, Result, argument, of_operation, option
+from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation, option
 from orchestrator.doors.cli.text import layout
 from orchestrator.hints import Any
 
@@ -14,7 +14,7 @@ from orchestrator.hints import Any
 def _make(given: Given) -> Result:
     """Write to a file, or else to stdout, where the document itself is the answer."""
     done = calling.operation("certificate make", given)
-    if given.arguments.get("output") is not None:
+    if given.arguments.get("output", STDIN) != STDIN:
         return done
     output.write(f"{strictjson.canonical(done.answer['document'])}\n".encode())
     return done._replace(printed=True)

@@ -8,8 +8,9 @@ from orchestrator import bootstrap
 from orchestrator.app import maintenance
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, output, shapes
-from orchestrator.doors.cli.options import Command, Given, Result, argument, flag
+from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, flag
 from orchestrator.doors.cli.text import layout
+from orchestrator.errors import UsageError
 from orchestrator.hints import Any
 
 
@@ -34,7 +35,11 @@ def _check(given: Given) -> Result:
 
 
 def _backup(given: Given) -> Result:
-    return _result(maintenance.backup(_path(given), given.arguments["file"]))
+    file = given.arguments["file"]
+    if file == STDIN:
+        # SQLite writes a copy page by page, in no order.
+        raise UsageError("USAGE", "A database cannot be copied to stdout.", suggest("db backup", file="FILE"))
+    return _result(maintenance.backup(_path(given), file))
 
 
 def _restore(given: Given) -> Result:

@@ -19,8 +19,10 @@ from orchestrator.hints import Any, NoReturn
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
 """Options that may stand before the command, and how many words each takes."""
-_COMPLETION = ("--install-completion", "--show-completion")
 _COMPLETE = "_ORCHESTRATOR_COMPLETE"
+"""Set by the scripts of `completion` where a shell asks what may follow."""
+_TYPED = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+"""The variables in which those scripts say what has been typed."""
 
 
 def run() -> NoReturn:
@@ -67,7 +69,9 @@ def _called(argv: list[str], *, is_program: bool) -> int:
     if "--version" in argv[:1]:
         return _version()
     words, rest = split(argv)
-    if words is None or _COMPLETE in os.environ:
+    if _COMPLETE in os.environ:
+        return _completed()
+    if words is None:
         return _explained(argv)
     command = catalogue.find(words)
     raw = _read(command, rest)
@@ -113,14 +117,22 @@ def _read(command: Command, rest: list[str]) -> dict[str, Any] | int:
     return found if isinstance(found, int) else found[1]
 
 
-def _explained(argv: list[str]) -> int:
-    """Help, completion, or the explanation of a call that names no command."""
+def _completed() -> int:
+    """Tell a shell what may follow; of what has been typed, only the command is built with its parameters."""
     from orchestrator.doors.cli import typed
 
-    completing = _COMPLETE in os.environ or any(word in argv[:1] for word in _COMPLETION)
-    commands = [*catalogue.every().values()] if completing else []
+    line = next((os.environ[name] for name in _TYPED if name in os.environ), "")
+    words, _ = split(line.split()[1:])
+    found = typed.read([catalogue.find(words)] if words else [], [], completion=True)
+    return found if isinstance(found, int) else errors.EXIT_OK
+
+
+def _explained(argv: list[str]) -> int:
+    """Help, or the explanation of a call that names no command."""
+    from orchestrator.doors.cli import typed
+
     _, rest = split(argv)
-    found = typed.read(commands, rest or ["--help"], completion=completing)
+    found = typed.read([], rest or ["--help"])
     return found if isinstance(found, int) else errors.EXIT_OK
 
 

@@ -11,7 +11,7 @@ from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, output, shapes
-from orchestrator.doors.cli.options import Command, Given, Result, argument, of_operation
+from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation
 from orchestrator.doors.cli.text import records as text
 from orchestrator.hints import Any
 
@@ -20,9 +20,10 @@ _EXPORT = "audit export"
 
 def _export(given: Given) -> Result:
     """Write to a file, or else to stdout, where the document itself is the answer."""
-    if given.arguments.get("output") is not None:
+    if given.arguments.get("output", STDIN) != STDIN:
         return calling.operation(_EXPORT, given)
-    return calling.operation(_EXPORT, given, _print)._replace(printed=True)
+    arguments = {name: value for name, value in given.arguments.items() if name != "output"}
+    return calling.operation(_EXPORT, given._replace(arguments=arguments), _print)._replace(printed=True)
 
 
 def _print(context: Context, words: str, *, session_id: str, format: str = "jsonl", unmasked: bool = False) -> Answer:

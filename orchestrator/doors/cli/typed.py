@@ -142,11 +142,19 @@ def _default(parameter: Parameter) -> Any:
         metavar = f"[{'|'.join(parameter.choices)}]"
     elif parameter.kind == "integer":
         metavar = metavar or "N"
+    shown: dict[str, Any] = {"help": parameter.help, "metavar": metavar, "show_default": False}
+    if parameter.choices:
+        shown["autocompletion"] = _completing(parameter.choices)
     if parameter.flags:
         default: Any = ... if parameter.required else False if parameter.kind == FLAG else None
-        return typer.Option(default, *parameter.flags, help=parameter.help, metavar=metavar, show_default=False)
+        return typer.Option(default, *parameter.flags, **shown)
     default = ... if parameter.required else None
-    return typer.Argument(default, help=parameter.help, metavar=metavar, show_default=False)
+    return typer.Argument(default, **shown)
+
+
+def _completing(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """What a shell may offer for the beginning of a value that is one of some choices."""
+    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
 
 
 def _usage(problem: click.UsageError, argv: list[str], commands: Sequence[Command]) -> errors.UsageError:

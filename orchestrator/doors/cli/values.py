@@ -43,7 +43,8 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
             agree(arguments, parameter.key, value, f"{spelt(parameter)} and another argument")
     for parameter in command.parameters:
         if parameter.variable and environment.get(parameter.variable):
-            arguments.setdefault(parameter.key, environment[parameter.variable])
+            said = environment[parameter.variable]
+            arguments.setdefault(parameter.key, [said] if parameter.kind == options.WORDS else said)
     if own["color"] is not None:
         checks.check_choice("--color", own["color"], options.COLOR.choices)
     warnings = _warnings(command, values)

@@ -7,8 +7,9 @@ import pathlib
 import sys
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.workflow.requests import DrawWorkflow, LoadWorkflow
-from orchestrator.doors.cli import calling, screen, shapes
+from orchestrator.app.workflow.requests import AskWhatIf, DrawWorkflow, LoadWorkflow
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import calling, output, screen, shapes
 from orchestrator.doors.cli.options import (
     INTEGER,
     Command,
@@ -49,6 +50,25 @@ def loading(arguments: dict[str, Any]) -> dict[str, Any]:
     return {"content": content, "agent_texts": texts, "source": pathlib.Path(arguments["file"]).name}
 
 
+def assuming(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of `workflow what-if` from the names `file` and `agents`, as `loading`.
+
+    Without a folder of agent files each session keeps its own.
+    """
+    found = loading(arguments)
+    return found if "agents" in arguments else {name: found[name] for name in ("content", "source")}
+
+
+def _what_if(given: Given) -> Result:
+    from orchestrator.app import setup
+
+    chosen = {key: value for key, value in given.arguments.items() if key in ("sessions", "every")}
+    with setup.naming(given.arguments["file"]):
+        return calling.operation(
+            "workflow what-if", given._replace(arguments={**chosen, **assuming(given.arguments)})
+        )
+
+
 def _load(given: Given) -> Result:
     chosen = {key: value for key, value in given.arguments.items() if key in ("by", "request_id")}
     arguments = {**chosen, **loading(given.arguments)}
@@ -56,6 +76,10 @@ def _load(given: Given) -> Result:
 
     with setup.naming(given.arguments["file"]):
         found = calling.operation("workflow load", given._replace(arguments=arguments))
+    if found.answer["activated"]:
+        found.answer["what_if"] = output.worded(
+            suggest("workflow what-if", file=given.arguments["file"], every=True)
+        )
     return found._replace(text=_loaded(found.answer))
 
 
@@ -63,7 +87,10 @@ def _loaded(answer: dict[str, Any]) -> str:
     version = answer["version"]
     done = "loaded and active" if answer["activated"] else "active already"
     lines = [f"Workflow version {version['id']} ({shapes.visible(version['name'])}, {version['hash'][:12]}): {done}."]
-    return "\n".join([*lines, *map(_finding, answer["problems"])])
+    lines += map(_finding, answer["problems"])
+    if "what_if" in answer:
+        lines.append(f"What recorded sessions would have decided under it: {answer['what_if']}")
+    return "\n".join(lines)
 
 
 def _finding(problem: dict[str, Any]) -> str:
@@ -209,10 +236,14 @@ def _has_lines(stream: Any) -> bool:
 
 
 _FILE = argument("file", "The transitions file.")
+_OTHER_AGENTS = option(
+    "agents", "A folder of agent files (default: those each session is pinned to).", metavar="FOLDER"
+)
 
 COMMANDS = {
     "workflow graph": of_operation(DrawWorkflow, handler=_graph),
     "workflow load": of_operation(LoadWorkflow, _FILE, _AGENTS, handler=_load),
+    "workflow what-if": of_operation(AskWhatIf, _FILE, _OTHER_AGENTS, handler=_what_if),
     "workflow check": Command(
         "workflow check",
         "Check a workflow file and its agent files, and list every problem. Nothing is stored.",

@@ -678,7 +678,22 @@ class Methods(Caller):
     ) -> shapes.WorkflowLoad:
         """Check a workflow file with its agent files, and make it the active version. While sessions are open,
         only a person may activate a version whose rules differ from the active one's in more than texts,
-        models and include_context."""
+        models and include_context. What recorded sessions would have decided under the file, `workflow
+        what-if` shows."""
+
+    def workflow_what_if(
+        self,
+        content: str,
+        *,
+        source: str = "transitions.json",
+        agent_texts: dict[str, str] | None = None,
+        sessions: tuple[str, ...] = (),
+        every: bool = False,
+    ) -> records.WhatIf:
+        """Replay recorded sessions under another workflow file and list the decisions that differ: who would
+        have been called, which groups would have completed. The first report that the file no longer
+        accepts ends the comparison of its group. With --all, replay every session, on as many cores as
+        there are. Nothing is written."""
 
     def workflow_show(
         self,
@@ -733,8 +748,11 @@ class Methods(Caller):
         since: int | None = None,
         until: int | None = None,
         order: str = "asc",
-    ) -> shapes.Timeline:
-        """List every event in the order of the record."""
+        lanes: bool = False,
+    ) -> shapes.Timeline | audits.Lanes:
+        """List every event in the order of the record. With --lanes, draw the turns of each group over time
+        instead, a line for each group, with rework, blocked time and waits for a person; --limit counts
+        groups then."""
 
     def audit_refusals(
         self,
@@ -789,7 +807,8 @@ class Methods(Caller):
     ) -> records.Export:
         """Write a session's record to a file, or to stdout: jsonl is whole, with the evidence that lies in
         files, and can be imported; csv is one row for each event, where an apostrophe before = + - @ keeps
-        a spreadsheet from computing what an agent wrote."""
+        a spreadsheet from computing what an agent wrote; html is one page for an auditor, which needs
+        neither server nor network."""
 
     def audit_blockers(
         self,

@@ -39,7 +39,7 @@ def show_projects(project: str) -> Response:
     return RedirectResponse("/projects", 303)
 
 
-def _tried(
+def tried(
     fields: dict[str, str], act: Callable[[], str], page: Callable[..., Response]
 ) -> Response:
     """Do something and go on to where it says; where it was not done, show the page again.
@@ -58,7 +58,7 @@ def _tried(
     return RedirectResponse(place, 303)
 
 
-def _once(request: Request, fields: dict[str, str], act: Callable[[], str]) -> Callable[[], str]:
+def once(request: Request, fields: dict[str, str], act: Callable[[], str]) -> Callable[[], str]:
     """An act that a form begins once, however often it is sent."""
     sent: Once = request.app.state.once
     return lambda: sent.do(request.url.path, fields, act)
@@ -70,9 +70,10 @@ def answer(request: Request, id: str, fields: Fields, serving: Serving, caller: 
 
     def act() -> str:
         serving.answer(id, caller, decision=fields.get("decision", ""), note=fields.get("note", ""))
-        return f"/questions/{segment(id)}"
+        # Who answers one after the other stays with the others.
+        return "/" if fields.get("from") == "inbox" else f"/questions/{segment(id)}"
 
-    return _tried(fields, act, lambda **more: pages.question(request, id, **more))
+    return tried(fields, act, lambda **more: pages.question(request, id, **more))
 
 
 @router.post("/tasks/{id}/reply")
@@ -85,7 +86,7 @@ def reply(request: Request, id: str, fields: Fields, serving: Serving, caller: W
         serving.reply(id, caller, question_id=fields.get("question_id", ""), **given)
         return f"/tasks/{segment(id)}"
 
-    return _tried(fields, act, lambda **more: pages.task(request, id, **more))
+    return tried(fields, act, lambda **more: pages.task(request, id, **more))
 
 
 @router.post("/tasks/{id}/retry")
@@ -95,7 +96,7 @@ def retry(request: Request, id: str, fields: Fields, serving: Serving, caller: W
     def act() -> str:
         return f"/tasks/{serving.retry(id, caller)['task_id']}"
 
-    return _tried(fields, _once(request, fields, act), lambda **more: pages.task(request, id, **more))
+    return tried(fields, once(request, fields, act), lambda **more: pages.task(request, id, **more))
 
 
 @router.post("/tasks/{id}/cancel")
@@ -113,11 +114,11 @@ async def cancel(request: Request, id: str, fields: Fields, serving: Serving, ca
     def page(**more: Any) -> Response:
         return pages.task(request, id, **more)
 
-    answer = await run_in_threadpool(_tried, fields, act, page)
+    answer = await run_in_threadpool(tried, fields, act, page)
     if found.get("new_status") != "RUNNING":
         return answer
     await cancelling.until_ended(serving, id)
-    return await run_in_threadpool(_tried, fields, settled, page)
+    return await run_in_threadpool(tried, fields, settled, page)
 
 
 @router.post("/sessions")
@@ -135,7 +136,7 @@ def begin_session(request: Request, fields: Fields, serving: Serving, caller: Wr
             operations.call(context, "session create", **bound)
         return f"/sessions/{segment(id)}"
 
-    return _tried(fields, _once(request, fields, act), lambda **more: pages.sessions_page(request, **more))
+    return tried(fields, once(request, fields, act), lambda **more: pages.sessions_page(request, **more))
 
 
 @router.post("/projects")
@@ -147,7 +148,7 @@ def add_project(request: Request, fields: Fields, serving: Serving, caller: Writ
         serving.add_project(path, alias, caller)
         return "/projects"
 
-    return _tried(fields, act, lambda **more: pages.projects_page(request, **more))
+    return tried(fields, act, lambda **more: pages.projects_page(request, **more))
 
 
 @router.post("/projects/{project}/chat")
@@ -161,4 +162,4 @@ def chat(request: Request, project: str, fields: Fields, serving: Serving, calle
     def page(**more: Any) -> Response:
         return pages.projects_page(request, at=project, **more)
 
-    return _tried(fields, _once(request, fields, act), page)
+    return tried(fields, once(request, fields, act), page)

@@ -10,13 +10,24 @@ from typing import Any
 
 import anyio
 from fastapi import FastAPI, Request
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.app.driving.autopilot import Autopilot
 from orchestrator.app.running.web_run_service import Service
-from orchestrator.doors.web import acts, api_reading, assets, declared, entering, events, failures, pages
+from orchestrator.doors.web import (
+    acts,
+    api_reading,
+    assets,
+    declared,
+    entering,
+    events,
+    failures,
+    pages,
+    person_acts,
+    session_pages,
+)
 from orchestrator.doors.web.access import Access
 from orchestrator.doors.web.once import Once
 
@@ -31,13 +42,15 @@ HEADERS = {
     " img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # With less, browsers name no origin when one of our own forms is sent.
+    # With less, browsers name no origin when one of our own forms is sent (PAG-15).
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 """What every answer says; the pages need no other source than this server, and no inline script or style."""
+_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+"""The same as it is sent."""
 
 
 def create(
@@ -79,7 +92,7 @@ def create(
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access, app.state.once, app.state.autopilot = service, access, Once(), autopilot
-    for part in (declared, api_reading, events, assets, entering, pages, acts):
+    for part in (declared, api_reading, events, assets, entering, pages, session_pages, acts, person_acts):
         app.include_router(part.router)
     app.state.handle = failures.install(app, pages.failure)
     return app
@@ -132,9 +145,8 @@ class _Edge:
         async def sending(message: Message) -> None:
             nonlocal answered
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                said = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(each for each in _HEADERS if each[0] not in said)]
             answered = message["type"] == "http.response.body" and not message.get("more_body")
             await send({**message, "body": b""} if looked and message["type"] == "http.response.body" else message)
 

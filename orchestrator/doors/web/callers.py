@@ -100,10 +100,10 @@ def _check_query(request: Request) -> None:
     twice = next((name for name in names_ if names_.count(name) > 1), None)
     if twice is not None:
         raise Denied(400, "BAD_REQUEST", f"The query names {names.shown(twice[:40])} more than once.")
-    if not names_ or not request.url.path.startswith("/api/"):
+    if not request.url.path.startswith("/api/"):
         return
-    known = list(dict.fromkeys(_parameters(request.scope["route"].dependant)))
     for name in names_:
+        known = list(dict.fromkeys(_parameters(request.scope["route"].dependant)))
         if name not in known:
             near = names.nearest(name, known)
             listed = f"it takes {', '.join(known)}" if known else "it takes none"

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.app import projects
-from orchestrator.app.questions import inbox, question_views
+from orchestrator.app.questions import question_views
 from orchestrator.app.running import run_list_views
-from orchestrator.app.verdict import verdicts
-from orchestrator.core import masking, questions, visible
+from orchestrator.app.session import dashboard
+from orchestrator.core import questions
 from orchestrator.core.running import states
-from orchestrator.core.suggestions import elsewhere
-from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import callers, rendering, session_activity
+from orchestrator.doors.web import callers, rendering
 from orchestrator.doors.web.callers import Reading
-from orchestrator.doors.web.rendering import Look, looking
+from orchestrator.doors.web.rendering import looking
 
 router = APIRouter(include_in_schema=False)
 
-TYPED = ("reply", "note", "content", "project_path", "alias", "goal")
+TYPED = ("reply", "note", "content", "project_path", "alias", "goal", "reason", "name", "description", "text")
 """Fields of forms that hold what a person typed."""
-DECISIONS, STEPS, SESSIONS, CHATS = 12, 25, 30, 30
-"""How many of each are on a page."""
+CHATS = 30
+"""How many chats are on a page."""
 FILES, EVENTS = 200, 500
 """How many files and entries of its log a task's page shows."""
 
@@ -43,7 +41,7 @@ _HINTS = {
 """What a person does next, by the status of a failure."""
 
 Page = Annotated[str | None, Query(max_length=300)]
-Step = Annotated[int | None, Query(ge=0, le=2**53)]
+Word = Annotated[str, Query(max_length=300)]
 
 
 def failure(request: Request, status: int, code: str, message: str) -> Response:
@@ -61,11 +59,28 @@ def failure(request: Request, status: int, code: str, message: str) -> Response:
 
 
 @router.get("/")
-def show_inbox(request: Request, caller: Reading, since: Page = None) -> Response:
-    """All that waits for a person, the oldest first."""
+def show_inbox(request: Request, caller: Reading, since: Page = None, session: Page = None) -> Response:
+    """All that waits for a person, the oldest first; equal questions of a session are one card."""
     with looking(request) as look:
-        found = look.ask("inbox", limit=50, since=since)
-        return look.page("inbox.html", title="Inbox", found=found)
+        found = look.ask("inbox", limit=50, since=since, session_id=session or None)
+        return look.page("inbox.html", title="Inbox", found=found, cards=_cards(found["questions"]), session=session)
+
+
+def _cards(asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Questions with the same words of a session under the first of them, each with what a note is needed for."""
+    cards: dict[tuple[str, ...], dict[str, Any]] = {}
+    for each in asked:
+        key = (each["session_id"], each["kind"], each["text"])
+        card = cards.setdefault(key, {"question": each, "note": _note(each), "others": []})
+        if card["question"] is not each:
+            card["others"].append(each)
+    return list(cards.values())
+
+
+def _note(asked: dict[str, Any]) -> dict[str, Any]:
+    """For which answers to a question a note is needed."""
+    needs = {each["decision"]: questions.needs_note(asked["kind"], each["decision"]) for each in asked["answers"]}
+    return {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
 
 
 @router.get("/questions/{id}")
@@ -83,94 +98,27 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
         found = run_list_views.with_places(look.context, found["session_id"], found)
-        needs = {each["decision"]: questions.needs_note(found["kind"], each["decision"]) for each in found["answers"]}
-        note = {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
-        return look.page("question.html", status, title=f"Question {id}", question=found, note=note, **more)
+        return look.page("question.html", status, title=f"Question {id}", question=found, note=_note(found), **more)
 
 
 @router.get("/sessions")
-def list_sessions(request: Request, caller: Reading, all: bool = False, since: Page = None) -> Response:
-    """Sessions, open ones alone or all."""
-    return sessions_page(request, all=all, since=since)
+def list_sessions(
+    request: Request, caller: Reading, state: Word = dashboard.STATES[0], text: Word = "",
+    page: Annotated[int, Query(ge=1, le=10**6)] = 1, all: bool = False,
+) -> Response:  # fmt: skip
+    """The sessions at a glance; `all` is how their address asked for ended ones before."""
+    return sessions_page(request, state="all" if all else state, text=text.strip(), page=page)
 
 
 def sessions_page(
-    request: Request, status: int = 200, *, all: bool = False, since: str | None = None, **more: Any
+    request: Request, status: int = 200, *, state: str = dashboard.STATES[0], text: str = "", page: int = 1, **more: Any
 ) -> Response:
     """The page of sessions, with a place to begin one; `more` as for a question."""
     with looking(request) as look:
-        found = look.ask("session list", all=all, limit=SESSIONS, since=since)
+        found = dashboard.sessions(look.context, state=state, text=text, page=page)
+        asked = {"state": state, "text": text}
         drives = request.app.state.autopilot is not None
-        return look.page("sessions.html", status, title="Sessions", found=found, all=all, drives=drives, **more)
-
-
-@router.get("/sessions/{session}")
-def show_session(request: Request, session: str, caller: Reading, until: Step = None) -> Response:
-    """A session: whom it awaits, what stands in its way, and what happened."""
-    with looking(request, session) as look:
-        found = look.ask("status", session_id=session)
-        is_chat = found["session"]["kind"] == "chat"
-        named: dict[str, Any] = {"session_id": session, "order": "desc"}
-        data: dict[str, Any] = {
-            "title": f"Session {session}",
-            "found": found,
-            "steps": look.ask("audit timeline", limit=STEPS, until=until, **named),
-            "older": until is not None,
-            "blockers": look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
-            "decisions": look.ask("audit decisions", limit=DECISIONS, **named)["decisions"],
-            "picture": _picture(look, session, empty=not is_chat),
-            "work": session_activity.of_session(look, request.app.state.autopilot, found),
-        }
-        if is_chat:
-            return look.page("chat.html", **data, **_chat(look, session))
-        return look.page("session.html", **data)
-
-
-def _chat(look: Look, session: str) -> dict[str, Any]:
-    """The tasks of a chat, and the project in which something more may be said."""
-    tasks, root = run_list_views.listed(look.context, session)
-    place = [each._asdict() for each in projects.listed(look.context) if each.path == root]
-    under_way = [each for each in tasks if each["status"] in (states.RUNNING.upper(), states.QUEUED.upper())]
-    return {"tasks": tasks, "under_way": under_way, "project": place[0] if place else None}
-
-
-def _picture(look: Look, session: str, group: str | None = None, *, empty: bool = True) -> Markup:
-    """The workflow with the position of a session, or of one group alone; its style is in our style sheet.
-
-    Args:
-        empty: it is drawn also where nothing stands in it.
-    """
-    found = look.ask("workflow graph", format="svg", session_id=session, group_id=group)
-    # A picture goes onto the page as it is.
-    drawn = masking.mask(elsewhere(found["graph"])) if empty or found["positions"] else ""
-    return Markup(visible.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
-
-
-@router.get("/sessions/{session}/verdict")
-def show_verdict(request: Request, session: str, caller: Reading, anew: bool = False) -> Response:
-    """The verdict that was recorded last; what the validator would say now, where there is none or it is wanted."""
-    with looking(request, session) as look:
-        shown = look.ask("session show", id=session)["session"]
-        verdict = verdicts.newest(look.context, session)
-        open_ = shown["status"] != "ended"
-        if open_ and (anew or verdict is None):
-            dry = look.ask("validate", session_id=session, dry_run=True)
-            verdict = {"report_id": None, "at": None, "fresh": True, **dry}
-        title = f"Verdict on {session}"
-        return look.page("verdict.html", title=title, session=shown, verdict=verdict, open=open_)
-
-
-@router.get("/sessions/{session}/groups/{group}")
-def show_group(request: Request, session: str, group: str, caller: Reading) -> Response:
-    """A group: each part of its completion path, its place in the workflow, its blockers and its decisions."""
-    with looking(request, session) as look:
-        found = look.ask("group show", id=group, session_id=session)["group"]
-        found["questions"] = [{**each, "report": inbox.report(look.context, each)} for each in found["questions"]]
-        decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
-        return look.page(
-            "group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"],
-            picture=_picture(look, session, group, empty=found["kind"] != "chat"),
-        )
+        return look.page("sessions.html", status, title="Sessions", found=found, asked=asked, drives=drives, **more)
 
 
 @router.get("/tasks/{id}")
@@ -194,8 +142,17 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
+            "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)
+
+
+def _deadline(started: str | None, timeout_ms: int | None) -> str | None:
+    """When a run that has begun is stopped, UTC; None where that is not known."""
+    if started is None or timeout_ms is None:
+        return None
+    moment = datetime.fromisoformat(started) + timedelta(milliseconds=timeout_ms)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _shortened(found: dict[str, Any]) -> dict[str, Any]:

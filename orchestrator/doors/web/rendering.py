@@ -6,6 +6,7 @@ A page names the newest event that it shows, so that its script hears of all tha
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import pathlib
 import re
 from collections.abc import Iterator
@@ -117,6 +118,28 @@ def _visible(value: Any) -> Any:
     return visible.on_a_page(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+_MARKS = re.compile(r'name="once" value="[^"]*"')
+_REGION = re.compile(r"([\w:.@-]{1,200})=([0-9a-f]{1,64})")
+KNOWN = "X-Regions"
+"""The header in which an open page says which regions it shows: `id=mark`, with commas."""
+
+
+@jinja2.pass_context
+def region(context: jinja2.runtime.Context, id: str, body: Markup, tag: str = "div", more: str = "") -> Markup:
+    """A part of a page that changes while it is open: with a mark of what it holds, and empty where that is known.
+
+    Args:
+        more: further attributes.
+    """
+    # Each form that begins something has another mark each time it is drawn; that changes nothing.
+    mark = hashlib.sha256(_MARKS.sub("", body).encode()).hexdigest()[:16]
+    head = Markup('<{} id="{}"{} data-live="{}"').format(Markup(tag), id, Markup(more), mark)  # noqa: S704 - our templates'
+    end = Markup("</{}>").format(Markup(tag))  # noqa: S704 - our templates'
+    if context["known"].get(id) == mark:
+        return head + Markup(" data-same>") + end
+    return head + Markup(">") + body + end
+
+
 def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
@@ -124,7 +147,8 @@ def _environment() -> jinja2.Environment:
     )  # fmt: skip
     filters = (when, moments, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
     made.filters |= {each.__name__: each for each in filters}
-    made.globals |= {"asset": assets.address, "form_mark": once.mark, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
+    made.globals |= {"asset": assets.address, "form_mark": once.mark, "region": region}
+    made.globals |= {"max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made
 
 
@@ -185,5 +209,6 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "hours": VISIT_S // 3600,
         "path": request.url.path,
         "query": request.url.query,
+        "known": dict(_REGION.findall(request.headers.get(KNOWN, ""))),
     }  # fmt: skip
     return HTMLResponse(_TEMPLATES.get_template(template).render(known), status)

@@ -23,20 +23,20 @@ def of_session(look: Look, autopilot: Autopilot | None, found: dict[str, Any]) -
     session = found["session"]["id"]
     used = look.ask("audit stats", session_id=session)["stats"]["driven"]
     return {
-        "driver": driver(autopilot, session, found) if autopilot is not None else None,
+        "driver": driver(autopilot, session, found),
         "turns": at_work.turns(look.context, session, found["spawns"]),
         "used": used if used["runs"] else None,
         "seen": at_work.seen(look.context, session),
     }
 
 
-def driver(autopilot: Autopilot, session: str, found: dict[str, Any]) -> dict[str, Any] | None:
+def driver(autopilot: Autopilot | None, session: str, found: dict[str, Any]) -> dict[str, Any] | None:
     """How it is with the driver of a session, in words and without places; None where none is this server's.
 
     Args:
-        found: as `status` answers it.
+        found: its `state` and `questions`, as `status` answers them.
     """
-    standing = autopilot.standing(session)
+    standing = autopilot.standing(session) if autopilot is not None else None
     if standing is None or found["state"] == "ended":
         return None
     reason = failures.told(standing.fault)[2] if standing.fault is not None else failures.said(standing.reason)

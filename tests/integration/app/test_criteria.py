@@ -380,6 +380,25 @@ def test_the_database_guards_criteria_and_evidence_against_its_own_writer(statem
         scope.context.connection.execute(statement)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "approval = 'approved'",
+        "approval = 'approved', approved_by = 'user', approved_seq = 2",
+        "approval = NULL",
+        "approved_by = 'user'",
+        "approved_seq = 2",
+    ],
+)
+def test_the_database_approves_no_command_without_its_record(change: str) -> None:
+    scope = Scope()
+    plan = {"criteria": [{"id": "T", "text": "tests pass", "command": ["true"]}], "groups": [{"id": "A"}]}
+    scope.says("project_manager", "PLANNING_COMPLETE", details={"plan": plan})
+    assert scope.column("approval", "T") == "pending"
+    with pytest.raises(Exception, match="STATUS_CHANGE_MISSING: an approved command"):
+        scope.context.connection.execute(f"UPDATE criteria SET {change} WHERE id = 'T'")
+
+
 def test_a_session_cannot_be_accepted_without_its_verdict() -> None:
     scope = Scope("A")
     connection = scope.context.connection

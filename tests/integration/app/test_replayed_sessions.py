@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app.audit import replayed, replayed_sessions
+from orchestrator.app.audit import replayed, several_sessions
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.doors.cli.text import records
@@ -38,7 +38,7 @@ def one_after_another(context: Context, monkeypatch: pytest.MonkeyPatch) -> dict
 def side_by_side(context: Context, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     with monkeypatch.context() as patch:
         patch.setattr(workers, "cores", lambda: 2)
-        patch.setattr(replayed_sessions, "SIDE_BY_SIDE", 0)
+        patch.setattr(several_sessions, "SIDE_BY_SIDE", 0)
         return operations.call(context, ALL, every=True)
 
 

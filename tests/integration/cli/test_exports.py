@@ -41,6 +41,29 @@ def test_an_export_that_cannot_be_written_says_so_in_one_error(
     assert (tmp_path / "there").read_text() == "kept"
 
 
+@pytest.mark.parametrize("notation", ["jsonl", "csv", "html"])
+def test_a_hyphen_stands_for_stdout(run: Run, tmp_path: pathlib.Path, notation: str) -> None:
+    plain = run("audit", "export", "S1", "--format", notation)
+    named = run("audit", "export", "S1", "--format", notation, "--output", "-")
+    assert (named.returncode, named.stdout) == (0, plain.stdout)
+    assert plain.stdout
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_batch_has_no_stdout_for_a_document(run: Run, tmp_path: pathlib.Path) -> None:
+    line = json.dumps({"op": "audit export", "args": {"session_id": "S1", "output": "-"}})
+    answer = json.loads(run("batch", stdin=line.encode()).stdout)
+    assert (answer["code"], answer["suggestion"]) == ("USAGE", "Repeat with --output FILE")
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_database_is_not_copied_to_stdout(run: Run, tmp_path: pathlib.Path) -> None:
+    done = run("db", "backup", "-")
+    assert (done.returncode, done.stdout) == (64, b"")
+    assert b"orchestrator db backup FILE" in done.stderr
+    assert not (tmp_path / "-").exists()
+
+
 def test_a_replay_says_in_words_that_all_is_as_recorded(worked: Run) -> None:
     done = worked("audit", "replay", "S1")
     assert done.returncode == 0

@@ -44,7 +44,7 @@ def test_a_command_stands_in_the_lists_with_a_short_text(words: str) -> None:
 def test_every_operation_is_a_command_and_every_command_says_what_it_answers() -> None:
     every = catalogue.every()
     assert set(operations.every()) <= set(every)
-    assert {words for words, each in every.items() if not each.answer} == {"hook", "mcp", "schema"}
+    assert {words for words, each in every.items() if not each.answer} == {"hook", "mcp", "schema", "completion"}
     assert [each for each in every if each.partition(" ")[0] not in catalogue.FIRST_WORDS] == []
 
 
@@ -82,19 +82,6 @@ def test_help_is_worded_plainly() -> None:
 def test_the_version_is_printed(run: Run) -> None:
     done = run("--version")
     assert (done.returncode, done.stdout.split()[0]) == (0, b"orchestrator")
-
-
-def test_a_shell_is_offered_what_may_follow(run: Run) -> None:
-    more = {"_ORCHESTRATOR_COMPLETE": "complete_bash", "COMP_WORDS": "orchestrator group sh", "COMP_CWORD": "2"}
-    assert run(**more).stdout.split() == [b"show"]
-    more |= {"COMP_WORDS": "orchestrator route --current", "COMP_CWORD": "2"}
-    assert run(**more).stdout.split() == [b"--current-agent"]
-
-
-def test_a_script_for_completion_can_be_had(run: Run) -> None:
-    # The shell that calls is not guessed: under a test runner there may be none.
-    done = run("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert (done.returncode, b"_ORCHESTRATOR_COMPLETE" in done.stdout) == (0, True)
 
 
 def test_help_needs_no_database_and_no_rich(run: Run, tmp_path: os.PathLike[str]) -> None:

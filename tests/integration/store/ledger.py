@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from orchestrator.store import constants, guards, path_history, schema
+from orchestrator.store import constants, guards, path_history, queries, schema
 
 SESSION = "S1"
 T = "2026-01-01T00:00:00.000000Z"
@@ -339,7 +339,14 @@ class Ledger:
             judged = history.judge(group, self.seq + 1)
         assert judged is not None
         assert judged[:2] == (row["valid"], row["missing"])
+        # What `status` takes for proven without a look at the view is proven.
+        assert row["chain"] == 1 or not self.is_plain(group)
         return row
+
+    def is_plain(self, group: str = "G") -> bool:
+        """Whether `status` takes the group for proven without a look at the view."""
+        sql = f"SELECT {queries.PLAIN} FROM task_groups g WHERE g.session_id = :session AND g.id = :group"
+        return bool(self.connection.execute(sql, {"session": SESSION, "group": group}).fetchone()[0])
 
     def viewed(self, group: str = "G") -> Row:
         """What the view says of a group."""

@@ -324,6 +324,25 @@ def test_a_merge_from_a_worktree_counts_with_its_proof_alone(
     assert book.path()["valid"] == found[0]
 
 
+@every(("before", "after", "why"), [
+    (("tech_lead", "reject"), None, "voided"), (None, ("tech_lead", "approve"), "before_approval"),
+])
+@pytest.mark.parametrize("proofs", [(), ("merged",), ("nothing_to_merge",)], ids=["none", "merged", "nothing"])
+def test_a_proven_merge_needs_the_approval_before_it(
+    before: tuple[str, str] | None, after: tuple[str, str] | None, why: str, proofs: tuple[str, ...]
+) -> None:
+    book = ledger.Ledger(ledger.empty())
+    book.group("G")
+    book.group("W")
+    book.depend("W", "G")
+    book.reports(*BUILT, ("tech_lead", "approve"), *([before] if before else []))
+    turn, _ = book.start()
+    book.merge("G", *proofs, turn=turn)
+    book.reports(*([after] if after else []))
+    assert (book.part("merged")[:2], book.part("unblocked", "W")[1]) == ((0, why), "dependency")
+    assert [book.part(part)[0] for part in ("approved", "tested")] == [int(after is not None), 1]
+
+
 def test_no_statement_completes_a_group_whose_merge_nobody_has_seen(book: ledger.Ledger) -> None:
     driven(book)
     with ledger.refused("COMPLETION_PATH_MISSING"):
@@ -412,6 +431,17 @@ def proof_in_another_step(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, 
     book.prove("G", book.step(), "merged")
 
 
+def merge_elsewhere(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    another_session(book, monkeypatch)
+    book.seq = merge
+    book.merge()
+
+
+def merge_of_another_group(book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, merge: int) -> None:
+    book.group("H")
+    book.merge("H")
+
+
 @pytest.mark.parametrize("other", [start_elsewhere, start_of_another_group, start_of_another_turn])
 def test_where_an_agent_worked_is_said_by_a_start_of_its_own_turn(
     book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, other: Callable[..., None]
@@ -428,7 +458,7 @@ def test_where_an_agent_worked_is_said_by_a_start_of_its_own_turn(
     "other",
     [
         old_rules_elsewhere, old_rules_of_another_step, old_rules_of_another_part,
-        proof_elsewhere, proof_of_another_group, proof_in_another_step,
+        proof_elsewhere, proof_of_another_group, proof_in_another_step, merge_elsewhere, merge_of_another_group,
     ],
 )  # fmt: skip
 def test_a_merge_is_proven_by_what_its_own_step_says_of_its_group(

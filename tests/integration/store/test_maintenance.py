@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from orchestrator import errors
-from orchestrator.store import backup, constants, declared, doctor, guards_tables, maintenance, problems, sqlite, step
+from orchestrator.store import backup, constants, declared, doctor, guards, maintenance, problems, sqlite, step
 from tests.integration.store.conftest import AT, Start, Unprivileged
 
 Damage = Callable[[sqlite3.Connection], object]
@@ -254,20 +254,20 @@ VERSION_DAMAGE = {
 
 @pytest.mark.parametrize("statements", VERSION_DAMAGE.values(), ids=list(VERSION_DAMAGE.keys()))
 def test_a_mark_of_another_version_is_found_and_set_again(database: pathlib.Path, statements: tuple[str, ...]) -> None:
-    tripwires = [f"DROP TRIGGER {name}" for name, _ in guards_tables.VERSION_TRIGGERS]
+    tripwires = [f"DROP TRIGGER {name}" for name, _ in guards.VERSION_TRIGGERS]
     tamper(database, *tripwires, *statements)
     for problems_found in (maintenance.check(database), report(database).findings):
         (found,) = (each for each in problems_found if each.id == "VERSION_MISMATCH")
         assert (found.severity, found.subject) == ("error", "alembic_version")
         assert found.suggestion == f"orchestrator db check --repair --db {database}"
     repaired = maintenance.repair(database, AT, "alice")
-    assert sorted(repaired) == sorted(["alembic_version", *(name for name, _ in guards_tables.VERSION_TRIGGERS)])
+    assert sorted(repaired) == sorted(["alembic_version", *(name for name, _ in guards.VERSION_TRIGGERS)])
     assert (maintenance.check(database), report(database).findings) == ([], [])
 
 
 @pytest.mark.parametrize("verb", ["DELETE", "INSERT"])
 def test_a_repair_whose_writing_a_foreign_trigger_skips_is_none(database: pathlib.Path, verb: str) -> None:
-    tripwires = [f"DROP TRIGGER {name}" for name, _ in guards_tables.VERSION_TRIGGERS]
+    tripwires = [f"DROP TRIGGER {name}" for name, _ in guards.VERSION_TRIGGERS]
     skips = f"CREATE TRIGGER skips BEFORE {verb} ON alembic_version BEGIN SELECT RAISE(IGNORE); END"
     tamper(database, *tripwires, "UPDATE alembic_version SET version_num = '0001'", skips)
     before = database.read_bytes()

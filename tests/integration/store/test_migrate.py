@@ -21,7 +21,7 @@ import pytest
 import sqlalchemy as sa
 
 from orchestrator import errors
-from orchestrator.store import constants, declared, guards, guards_tables, migrate, schema, sqlite, step
+from orchestrator.store import constants, declared, guards, migrate, schema, sqlite, step
 from tests.integration.store.conftest import AT, Unprivileged
 
 MIGRATE = "the declared schema changed: write a migration that leads to it"
@@ -117,7 +117,7 @@ def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path)
     raw = sqlite3.connect(":memory:")
     schema.metadata.create_all(sa.create_engine("sqlite://", creator=lambda: raw))
     guards.create_all(raw)
-    for statement in (guards_tables.VERSION_TABLE, *(sql for _, sql in guards_tables.VERSION_TRIGGERS)):
+    for statement in (guards.VERSION_TABLE, *(sql for _, sql in guards.VERSION_TRIGGERS)):
         raw.execute(statement)
     expected = {key: declared.normalised(sql) for key, sql in declared.stored(raw).items()}
     raw.close()

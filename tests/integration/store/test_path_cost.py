@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.store import guards, guards_path
+from orchestrator.store import guards, queries
 from tests.integration.store import ledger
 from tests.integration.store.ledger import CHAIN
 
@@ -25,8 +25,120 @@ def test_no_table_is_scanned_for_a_path(book: ledger.Ledger) -> None:
 
 
 def test_every_read_of_reports_names_its_index() -> None:
-    reads = [place.split() for _, sql in guards_path.VIEWS for place in sql.split("FROM agent_reports")[1:]]
+    reads = [place.split() for _, sql in guards.VIEWS for place in sql.split("FROM agent_reports")[1:]]
     assert {" ".join(words[1:3]) for words in reads} == {"INDEXED BY"}
+
+
+def tested(book: ledger.Ledger) -> None:
+    book.reports(*CHAIN)
+
+
+def failed_before(book: ledger.Ledger) -> None:
+    book.reports(CHAIN[0], ("qa_expert", "test_fail"), *CHAIN)
+
+
+def never_sent_to_qa(book: ledger.Ledger) -> None:
+    book.reports(("developer", "submit_review"), *CHAIN[2:])
+
+
+def with_tasks(book: ledger.Ledger) -> None:
+    book.task("T1", "G", "in_progress", "done")
+    book.reports(*CHAIN)
+
+
+def after_another(book: ledger.Ledger) -> None:
+    book.group("A")
+    book.depend("G", "A")
+    book.reports(*CHAIN, group="A")
+    book.complete("A")
+    book.reports(*CHAIN)
+
+
+def from_a_worktree(book: ledger.Ledger) -> None:
+    book.reports(*CHAIN[:3])
+    turn, _ = book.start()
+    book.merge("G", "merged", turn=turn)
+
+
+def beside_a_worktree(book: ledger.Ledger) -> None:
+    book.group("A")
+    book.start("A")
+    book.reports(*CHAIN)
+
+
+def blocked_before(book: ledger.Ledger) -> None:
+    book.resolve(book.block())
+    book.reports(*CHAIN, ("project_manager", "confirm"))
+
+
+def beside_a_blocked_one(book: ledger.Ledger) -> None:
+    book.block(book.group("A"))
+    book.reports(*CHAIN)
+
+
+SHAPES: dict[str, tuple[Callable[[ledger.Ledger], None], bool]] = {
+    "tested": (tested, True),
+    "tested again after a failure": (failed_before, True),
+    "never sent to QA": (never_sent_to_qa, True),
+    "with a task that is done": (with_tasks, True),
+    "after another group": (after_another, True),
+    "merged from a worktree": (from_a_worktree, True),
+    "beside a worktree": (beside_a_worktree, True),
+    "beside a blocked group": (beside_a_blocked_one, True),
+    "blocked before": (blocked_before, False),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_usual_completed_groups_are_judged_in_one_statement(book: ledger.Ledger, name: str) -> None:
+    play, plain = SHAPES[name]
+    book.group("G")
+    play(book)
+    assert book.path()["chain"] == 1
+    assert book.is_plain() is plain
+    book.complete("G")
+    asked = [row[0] for row in book.connection.execute(queries.NOT_PLAIN, {"session": ledger.SESSION})]
+    assert ("G" in asked) is not plain
+
+
+@pytest.mark.parametrize(
+    ("kind", "security", "mode"), [("research", False, "full"), ("code", True, "full"), ("code", False, "disabled")]
+)
+def test_a_group_is_plain_by_what_its_kind_and_session_ask_for(kind: str, security: bool, mode: str) -> None:
+    written = ledger.Ledger(ledger.empty(), testing_mode=mode)
+    written.group("G", kind=kind, security=security)
+    if kind == "research":
+        written.reports(("tech_lead", "approve"))
+    elif mode == "disabled":
+        written.reports(CHAIN[0], *CHAIN[2:])
+    else:
+        written.reports(*CHAIN)
+    assert written.is_plain()
+    assert written.path()["chain"] == 1
+
+
+# What takes a plain group its proof: each is one row more.
+LATER: dict[str, Callable[[ledger.Ledger], object]] = {
+    "a report that voids the approval": lambda book: book.report("developer", "progress"),
+    "a failed test": lambda book: book.report("qa_expert", "test_fail"),
+    "a blocker": lambda book: book.block(),
+    "a question": lambda book: book.ask(),
+    "an open task": lambda book: book.task("T1", "G"),
+    "a cancelled task alone": lambda book: book.task("T1", "G", "cancelled"),
+    "a dependency": lambda book: book.depend("G", book.group("A")),
+    "a mandatory review": lambda book: book.decide(mandatory_review=True),
+    "a reopening": lambda book: (book.complete("G"), book.reopen("G")),
+    "a merge from a worktree that nobody saw": lambda book: book.merge(turn=book.start()[0]),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_a_group_is_no_longer_plain_after(book: ledger.Ledger, name: str) -> None:
+    book.group("G")
+    book.reports(*CHAIN)
+    assert book.is_plain()
+    LATER[name](book)
+    assert not book.is_plain()
 
 
 def grown(reports: int) -> ledger.Ledger:

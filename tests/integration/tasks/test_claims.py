@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.task import claims
+from orchestrator.doors.cli.text import tasks as text
 from tests import persons
 from tests.integration.tasks.board import LEAD, PM, Board
 
@@ -182,6 +183,45 @@ class TestLeases:
             "agent_id": "dev-1", "id": "T.1", "title": "title of T.1", "last_seen": "2025-01-01T00:00:00.000000Z",
             "claim_until": "2025-01-01T00:10:00.000000Z", "overdue": True,
         }]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("is_claimed", "now", "then", "overdue"),
+        [
+            pytest.param(True, "2025-01-01T00:10", None, False, id="a lease that lasts"),
+            pytest.param(True, "2025-01-01T00:11", None, True, id="a lease that has ended"),
+            pytest.param(True, "2024-12-30T23:59", None, True, id="a clock a day behind that of the claim"),
+            pytest.param(True, "2025-01-01T00:01", "out of service", True, id="a holder out of service"),
+            pytest.param(True, "2025-01-01T00:11", "blocked", False, id="ended, of a blocked task"),
+            pytest.param(False, "2025-01-01T00:11", None, False, id="no lease"),
+            pytest.param(False, "2025-01-01T00:01", "out of service", True, id="no lease, with who is out of service"),
+        ],
+    )
+    def test_a_task_is_overdue_wherever_it_is_shown_if_others_may_take_it_over(
+        self, board: Board, is_claimed: bool, now: str, then: str | None, overdue: bool
+    ) -> None:
+        board.mine("T", LEAD)
+        board.task("T.1", parent="T", assignee="dev-1")
+        if is_claimed:
+            token = board.claim("T.1", lease=600)["claim"]["token"]
+        else:
+            board.move("T.1", "in_progress", "dev-1")
+        if then == "blocked":
+            board.move("T.1", then, "dev-1", claim_token=token)
+        elif then == "out of service":
+            board.call("agent deactivate", id="dev-1", by=PM, reason="it died")
+        board.context.clock = lambda: f"{now}:00.000000Z"
+        shown = board.call("task show", id="T.1", session_id="S1")
+        (listed,) = board.call("task list", session_id="S1", parent="T")["tasks"]
+        told = [shown["task"]["overdue"], listed["overdue"]]
+        told += [each["overdue"] for each in board.next(LEAD).get("who_works", [])]
+        if is_claimed:
+            why = board.call("why", id="T.1", session_id="S1")
+            told += [why["claim"]["overdue"], "overdue" in why["sentences"][0], "overdue" in " ".join(text.task(shown))]
+        assert set(told) == {overdue}
+        if overdue:
+            assert board.claim("T.1", "dev-2")["taken_over_from"] == "dev-1"
+        else:
+            assert lost(board, "task claim", id="T.1", agent_id="dev-2") == "dev-1"
 
     def test_a_heartbeat_begins_the_lease_anew(self, board: Board) -> None:
         board.task("T")

@@ -115,7 +115,7 @@ def test_a_claim_says_until_when_and_whether_that_is_over(board: Board) -> None:
     assert why(board, "T1")["claim"] == held
     board.clock.seconds += 3600
     assert why(board, "T1")["claim"] == {**held, "overdue": True}
-    assert "which has expired: other agents may take it" in why(board, "T1")["sentences"][0]
+    assert "; overdue: other agents may take it over." in why(board, "T1")["sentences"][0]
 
 
 def test_the_token_of_a_claim_is_shown_to_nobody(board: Board) -> None:

@@ -389,6 +389,14 @@ def test_a_person_begins_from_the_page(running: Web) -> None:
     assert "2 tasks" in running.get(f"/sessions/{session}").text
 
 
+@pytest.mark.parametrize("goal", ["", " \n"], ids=["none", "blanks"])
+def test_a_session_without_a_goal_is_not_begun(goal: str, inside: Web) -> None:
+    before = inside.head()
+    done = inside.send("/sessions", "/sessions", goal=goal)
+    assert (done.status, inside.head()) == (400, before)
+    assert "A session needs a goal." in done.text
+
+
 @pytest.mark.parametrize(
     ("fields", "status"),
     [

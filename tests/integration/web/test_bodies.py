@@ -63,6 +63,11 @@ def test_what_is_no_acceptable_message_is_refused_and_nothing_is_queued(name: st
     assert web.head() == before
 
 
+def test_a_project_has_one_alias(web: Web, project: str) -> None:
+    found = send(web, "projects", json.dumps({"project_path": str(web.project), "alias": "another"}).encode())
+    assert (found.status, json.loads(found.text)["error"]) == (400, "ALREADY_EXISTS")
+
+
 @pytest.mark.parametrize(
     "body", [b'\xef\xbb\xbf{"content": "explain it"}', b'{"content": "e\\u0301 \\ud83d\\ude00 \\u200b"}'],
     ids=["a byte order mark", "pairs and combining letters"],
@@ -74,8 +79,8 @@ def test_what_is_acceptable_is_queued(body: bytes, web: Web, project: str) -> No
 @pytest.mark.parametrize(
     ("body", "code"),
     [(b'{"reply": "a\\u0000"}', "INVALID_TEXT"), (b'{"reply": "a", "reply": "b"}', "BAD_REQUEST"),
-     (b'{"reply": "a", "question_id": "\\udc00"}', "INVALID_TEXT")],
-    ids=["NUL", "a key twice", "half a pair in the question"],
+     (b'{"reply": "a", "question_id": "\\udc00"}', "INVALID_TEXT"), (b'{"reply": "a", "choice": "yes"}', "USAGE")],
+    ids=["NUL", "a key twice", "half a pair in the question", "words and a choice"],
 )  # fmt: skip
 def test_a_reply_is_read_in_the_same_way(body: bytes, code: str, web: Web) -> None:
     found = send(web, "tasks/task-1/reply", body)

@@ -65,6 +65,13 @@ def test_on_loopback_the_link_is_enough(web: Web) -> None:
     assert "password" not in web.get(f"/open/{web.access.new_link()}").text
 
 
+def test_of_two_who_press_the_button_at_once_one_comes_in(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = web.access.new_link()
+    monkeypatch.setattr(web.access, "use_link", lambda *_: None)
+    done = web.post(f"/open/{code}", person="user")
+    assert (done.status, web.cookies, "This link has been used" in done.text) == (410, {}, True)
+
+
 def test_a_link_that_was_never_one_is_not_found(web: Web) -> None:
     web.access.new_link()
     assert [web.get("/open/x").status, web.post("/open/x", person="user").status] == [404, 404]

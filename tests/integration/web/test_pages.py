@@ -28,13 +28,18 @@ def busy(make: Make) -> Web:
     return web
 
 
+TABS = ("time", "time?zoom=4&at=3", "graph", "graph?whole=true&wide=true", "decisions", "steps", "runs", "verdict")
+
+
 def places(web: Web) -> list[str]:
     """The address of every page that there is."""
     runs = [f"/tasks/{id}" for (id,) in web.rows("SELECT id FROM runs")]
     asked = [f"/questions/{id}" for (id,) in web.rows("SELECT id FROM questions")]
     sessions = [f"/sessions/{id}" for (id,) in web.rows("SELECT id FROM sessions")]
     verdicts = [f"/sessions/{id}/verdict" for id in ("rev", "clar", "blocked")]
-    groups = ["/sessions/rev/groups/A", "/sessions/blocked/groups/E2E", "/sessions/chat/groups/chat"]
+    tabs = [f"/sessions/{id}/{tab}" for id in ("rev", "blocked") for tab in TABS]
+    more = ["/sessions/blocked/decisions/D3", "/sessions/blocked/handoffs/3?group=E2E", *tabs]
+    groups = [*more, "/sessions/rev/groups/A", "/sessions/blocked/groups/E2E", "/sessions/chat/groups/chat"]
     return ["/", "/sessions", "/sessions?all=true", "/projects", *runs, *asked, *sessions, *verdicts, *groups]
 
 
@@ -94,8 +99,8 @@ def test_a_session_shows_whom_its_groups_await_and_why_it_stands(web: Web) -> No
     page = web.get("/sessions/blocked").text
     assert "<b>tech lead</b>" in page
     assert "no test environment" in page
-    assert "blocked:B4" in page or re.search(r"blocked:B\d+", page)
-    assert "<b>qa expert</b> <code>BLOCKED</code>" in page
+    assert re.search(r"blocked:B\d+", web.get("/sessions/blocked/groups/E2E").text)
+    assert "<b>qa expert</b> <code>BLOCKED</code>" in web.get("/sessions/blocked/decisions").text
 
 
 def test_a_session_that_has_just_begun_lacks_nothing_and_a_cause_is_said_in_words(web: Web) -> None:
@@ -104,7 +109,8 @@ def test_a_session_that_has_just_begun_lacks_nothing_and_a_cause_is_said_in_word
     story.blocked(web)
     web.call("route", session_id="blocked", group_id="E2E", current_agent="tech_lead", status="APPROVED")
     web.call("route", session_id="blocked", group_id="E2E", current_agent="developer", status="MERGE_SUCCESS")
-    assert re.findall(r'<p class="lead">([^<]+)</p>', web.get("/sessions/blocked").text) == ["Confirmation needed."]
+    page = web.get("/sessions/blocked").text
+    assert "waiting for the project manager's confirmation" in page
 
 
 def test_an_overdue_turn_is_marked(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +125,7 @@ def test_an_overdue_turn_is_marked(web: Web, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_picture_brings_no_style_of_its_own_and_shows_the_position(web: Web) -> None:
     story.blocked(web)
-    page = web.get("/sessions/blocked").text
+    page = web.get("/sessions/blocked/graph").text
     assert ("<svg" in page, "<style" in page, " style=" in page) == (True, False, False)
     assert 'class="node here"' in page
     assert ".wf .here .box" in web.get(re.findall(r'href="(/static/pages\.css[^"]*)"', page)[0]).text
@@ -133,7 +139,7 @@ def marks(page: str) -> list[str]:
 def test_the_picture_of_a_group_shows_its_position_alone(web: Web) -> None:
     story.blocked(web)
     web.call("group create", id="OTHER", session_id="blocked", name="Other")
-    assert len(marks(web.get("/sessions/blocked").text)) >= 1
+    assert len(marks(web.get("/sessions/blocked/graph").text)) >= 1
     assert marks(web.get("/sessions/blocked/groups/E2E").text) == ["E2E"]
     assert marks(web.get("/sessions/blocked/groups/OTHER").text) in ([], ["OTHER"])
 
@@ -171,18 +177,18 @@ def test_a_cancelled_task_is_not_offered_to_be_tried_again(make: Make) -> None:
 
 def test_the_link_that_shows_a_page_anew_shows_the_same_of_it(web: Web) -> None:
     story.blocked(web)
-    for place in ("/sessions?all=true", "/sessions/blocked?until=3", "/sessions"):
+    for place in ("/sessions?all=true", "/sessions/blocked/steps?until=3", "/sessions"):
         assert f'<a href="{place}">Reload it</a>' in web.get(place).text
     hostile = web.get('/sessions?all=true&x="><svg onload=alert(1)>').text
-    assert "<svg" not in hostile
+    assert "<svg onload" not in hostile
 
 
 def test_a_timeline_is_turned_page_by_page(web: Web) -> None:
     web.call("session create", id="long", goal="Many groups")
     for number in range(30):
         web.call("group create", id=f"G{number}", session_id="long", name="x")
-    page = web.get("/sessions/long").text
-    (older,) = re.findall(r'<a href="(/sessions/long\?until=\d+)#timeline">Older steps', page)
+    page = web.get("/sessions/long/steps").text
+    (older,) = re.findall(r'<a href="(/sessions/long/steps\?until=\d+)">Older steps', page)
     assert "group create G29" in page
     assert "group create G0<" in web.get(older).text
 
@@ -201,9 +207,9 @@ def test_ended_sessions_are_in_the_list_of_all(make: Make) -> None:
 def test_sessions_are_listed_page_by_page(web: Web) -> None:
     for number in range(31):
         web.call("session create", id=f"S{number:02}", goal="")
-    page = web.get("/sessions").text
-    assert ("S29" in page, "S30" in page) == (True, False)
-    assert "S30" in web.get("/sessions?since=S29").text
+    first, second = (re.findall(r'<a class="row" href="/sessions/(\w+)"', web.get(place).text)
+                     for place in ("/sessions", "/sessions?page=2"))  # fmt: skip
+    assert (len(first), len(second), len({*first, *second})) == (30, 1, 31)
 
 
 def test_without_a_verdict_a_dry_run_is_shown_as_such(web: Web) -> None:
@@ -328,6 +334,53 @@ def test_a_completed_group_that_nothing_proves_says_so(make: Make) -> None:
     web = make()
     story.taken_as_it_is(web)
     assert "on the project manager&#39;s word alone" in web.get("/sessions/taken").text
+
+
+def test_a_question_waiting_is_the_first_thing_that_a_session_says(web: Web) -> None:
+    story.review(web)
+    page = web.get("/sessions/rev").text
+    assert "Waiting for <b>a person</b>: 1 open question" in page
+    assert page.index("Is the schema right?") < page.index("Views of the session")
+
+
+def test_a_board_is_filtered_and_keeps_its_filter_from_page_to_page(web: Web) -> None:
+    web.call("session create", id="wide", goal="Many groups")
+    for number in range(51):
+        web.call("group create", id=f"G{number:02}", session_id="wide", name="<b>x</b>")
+    page = web.get("/sessions/wide?state=pending&sort=name").text
+    (further,) = re.findall(r'<a href="(/sessions/wide\?[^"]+)" rel="next">', page)
+    assert ("state=pending" in further, "sort=name" in further) == (True, True)
+    assert re.findall(r"/groups/(G\d+)", web.get(further.replace("&amp;", "&")).text) == ["G50"]
+    assert "No group fits this filter." in web.get("/sessions/wide?text=%25").text
+    assert web.get("/sessions/wide?state=lost").status == 400
+
+
+def test_a_decision_shows_report_rule_and_what_follows_and_leads_to_the_hand_off(web: Web) -> None:
+    story.blocked(web)
+    page = web.get("/sessions/blocked/decisions/D4").text
+    assert [re.search(pattern, page) is not None for pattern in ("READY_FOR_QA", "<h3>Rules?</h3>", "qa expert")]
+    (handoff,) = re.findall(r'href="(/sessions/blocked/handoffs/4\?group=E2E)"', page)
+    assert "You are qa_expert" in web.get(handoff).text
+
+
+def test_lanes_lead_to_decisions_and_escape_what_was_reported(web: Web) -> None:
+    story.blocked(web)
+    web.call("route", session_id="blocked", group_id="E2E", current_agent="tech_lead", status="UNBLOCKING_GUIDANCE",
+             summary="<script>alert(1)</script> sk-ant-api03-" + "x" * 90)  # fmt: skip
+    page = web.get("/sessions/blocked/time").text
+    assert 'href="/sessions/blocked/decisions/D5"' in page
+    assert ("&lt;script&gt;" in page, "<script>alert" in page, "xxxx" in page) == (True, False, False)
+
+
+def test_an_open_page_gets_only_the_regions_that_it_does_not_show_yet(web: Web) -> None:
+    story.review(web)
+    page = web.get("/sessions/rev").text
+    known = ",".join(f"{id}={mark}" for id, mark in re.findall(r'id="(\w+)"[^>]* data-live="(\w+)"', page))
+    again = web.get("/sessions/rev", **{"x-regions": known}).text
+    assert ("Is the schema right?" in again, again.count(" data-same>")) == (False, page.count(" data-live="))
+    web.call("group create", id="B", session_id="rev", name="Second group")
+    changed = web.get("/sessions/rev", **{"x-regions": known}).text
+    assert ("Second group" in changed, re.findall(r'id="(\w+)"[^>]* data-same>', changed)[:1]) == (True, ["pages"])
 
 
 @pytest.mark.parametrize("path", ["/", "/questions/{id}", "/sessions/rev", "/sessions/rev/groups/A"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import inspect
 import threading
@@ -291,9 +292,25 @@ class TestFields:
     def test_are_none_of_another_type(self) -> None:
         assert Application().call("POST", "/api/fields", content="a=1").json() == {}
 
-    def test_are_not_without_number(self) -> None:
-        answer = Application().call("POST", "/api/fields", data={f"f{n}": "x" for n in range(60)})
-        assert (answer.status_code, answer.json()["error"]) == (400, "BAD_REQUEST")
+    @pytest.mark.parametrize(
+        ("data", "code"),
+        [
+            pytest.param({f"f{n}": "x" for n in range(60)}, "BAD_REQUEST", id="too many"),
+            pytest.param({"a": "x" * (callers.MAX_TEXT + 1)}, "BAD_REQUEST", id="too long"),
+            pytest.param({"a": "x\0"}, "INVALID_TEXT", id="NUL"),
+        ],
+    )
+    def test_are_refused(self, data: dict[str, str], code: str) -> None:
+        answer = Application().call("POST", "/api/fields", data=data)
+        assert (answer.status_code, answer.json()["error"]) == (400, code)
+
+
+@pytest.mark.parametrize(("keys", "is_one"), [(0, True), (1, True), (2, False)])
+def test_a_request_has_one_key_at_most(keys: int, is_one: bool) -> None:
+    request = Request({"type": "http", "headers": [(b"idempotency-key", b"a")] * keys})
+    refused = contextlib.nullcontext() if is_one else pytest.raises(failures.Denied, match="more than one")
+    with refused:
+        assert asyncio.run(callers.idempotency_key(request, "a" if keys else None)) == ("a" if keys else None)
 
 
 def test_a_request_without_a_service_is_none_of_ours() -> None:

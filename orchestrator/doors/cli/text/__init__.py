@@ -23,6 +23,7 @@ _PLACES = {
     "workflow versions": "workflows:versions",
     "workflow diff": "workflows:differences",
     "workflow graph": "workflows:graph",
+    "workflow what-if": "workflows:what_if",
     "audit replay": "records:replay",
     "audit export": "records:export",
     "inbox": "inbox:inbox",

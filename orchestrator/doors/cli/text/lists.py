@@ -85,6 +85,10 @@ def refusals(answer: Answer) -> list[str]:
 
 def timeline(answer: Answer) -> list[str]:
     """The answer of `audit timeline`: each step on a line, below it what it wrote where that is more than one thing."""
+    if "lanes" in answer:
+        from orchestrator.doors.cli.text import lanes
+
+        return lanes.lanes(answer)
     lines = [line for event in answer["events"] for line in _event(event)]
     return [*(lines or ["No events."]), *layout.more(answer)]
 

@@ -52,7 +52,8 @@ def _facts(row: Answer) -> list[str]:
 
 
 def _claim(row: Answer) -> str:
-    return f"by {row['claim_holder']} {screen.until(row['claim_until'])}"
+    over = "; overdue: other agents may take it over" if row["overdue"] else ""
+    return f"by {row['claim_holder']} {screen.until(row['claim_until'])}{over}"
 
 
 def _edge(row: Answer) -> str:

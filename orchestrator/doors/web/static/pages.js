@@ -3,14 +3,9 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const regions = (root) => [...root.querySelectorAll("[data-live]")];
-  const seen = new Map();
   const typing = (region) => [...region.querySelectorAll("textarea, input, select")].some(
     (field) => field.type !== "hidden" && !field.readOnly &&
       (field === document.activeElement || (field.defaultValue !== undefined && field.value !== field.defaultValue)));
-
-  // Each form that begins something has another mark each time it is drawn; that changes nothing.
-  const drawn = (region) => region.innerHTML.replace(/name="once" value="[^"]*"/g, "");
-  const keep = () => regions(document).forEach((region) => seen.set(region.id, drawn(region)));
 
   function put(region, fresh) {
     const open = new Set([...region.querySelectorAll("details[open]")].map((each) => each.id));
@@ -34,9 +29,9 @@
     let held = false;
     for (const region of regions(document)) {
       const fresh = page.getElementById(region.id);
-      if (!fresh || seen.get(region.id) === drawn(fresh)) continue;
+      if (!fresh || "same" in fresh.dataset || fresh.dataset.live === region.dataset.live) continue;
       if (typing(region)) { held = true; continue; }
-      seen.set(region.id, drawn(fresh));
+      region.dataset.live = fresh.dataset.live;
       put(region, fresh);
       if (region.id === "graph") reveal();
       changed = true;
@@ -46,37 +41,47 @@
     if (changed || held) $("said").textContent = held ? "The page changed while you were typing." : "The page was updated.";
   }
 
-  // Says when the drawing is wider than its box.
-  function measure() {
-    const picture = $("picture");
-    if (picture) $("wider").hidden = picture.scrollWidth <= picture.clientWidth;
-  }
-
   // Scrolls the drawing to where the work stands, unless some of that is in sight.
   function reveal() {
     const picture = $("picture");
     if (!picture) return;
-    measure();
     const seen = picture.getBoundingClientRect();
     const here = [...picture.querySelectorAll(".here")].map((each) => each.getBoundingClientRect());
     if (!here.length || here.some((each) => each.left >= seen.left && each.right <= seen.right)) return;
     picture.scrollLeft += here[0].left - seen.left - 24;
   }
 
+  // What happens is shown at most this often, and never later than that: a steady flow of steps puts nothing off.
+  const GAP = 400;
+  const LATE = 1000;
   let busy = false;
   let again = false;
   async function refresh() {
+    timer = 0;
     if (busy) { again = true; return; }
     busy = true;
+    last = performance.now();
     try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
+      // Regions that are here already come back empty.
+      const known = regions(document).map((region) => `${region.id}=${region.dataset.live}`).join(",");
+      const headers = { Accept: "text/html", "X-Regions": known };
+      const answer = await fetch(location.href, { headers, redirect: "error" });
       if (answer.ok) apply(await answer.text());
     } catch { /* The stream tells that the connection is lost. */ }
     busy = false;
+    const took = performance.now() - last;
+    behind(took > LATE ? took : 0);
     if (again) { again = false; soon(); }
   }
   let timer = 0;
-  const soon = () => { clearTimeout(timer); timer = setTimeout(refresh, 60); };
+  let last = -GAP;
+  const soon = () => { timer ||= setTimeout(refresh, Math.max(60, last + GAP - performance.now())); };
+
+  // Says when the server takes so long that the page shows what was a while ago.
+  function behind(took) {
+    const live = $("live");
+    if (live.dataset.on === "yes") live.textContent = took ? `Behind by ${Math.ceil(took / 1000)} s` : "Live";
+  }
 
   function state(connected) {
     const live = $("live");
@@ -121,6 +126,29 @@
     // Where several buttons decide, a key decides nothing.
     if (buttons.length === 1) { event.preventDefault(); form.requestSubmit(buttons[0]); }
   });
+  // Keys for those who read a lot: / search, j and k rows, g i inbox, g s sessions, g p projects, ? what there is.
+  const PLACES = { i: "/", s: "/sessions", p: "/projects" };
+  let going = 0;
+  const rows = () => [...document.querySelectorAll("[data-row]")].map((row) => row.matches("a") ? row : row.querySelector("a"));
+  function step(by) {
+    const all = rows();
+    const at = all.indexOf(document.activeElement);
+    const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1)];
+    if (next) next.focus();
+  }
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest("input, textarea, select, [contenteditable]");
+    if (field || event.ctrlKey || event.metaKey || event.altKey) return;
+    const place = going && performance.now() - going < 1500 && PLACES[event.key];
+    going = event.key === "g" ? performance.now() : 0;
+    if (place) location.href = place;
+    else if (event.key === "/" && document.querySelector("[data-key='/']")) document.querySelector("[data-key='/']").focus();
+    else if (event.key === "j") step(1);
+    else if (event.key === "k") step(-1);
+    else if (event.key === "?") { if ($("keys").open) $("keys").close(); else $("keys").showModal(); }
+    else return;
+    event.preventDefault();
+  });
   document.addEventListener("submit", (event) => {
     if (event.target.dataset.sent) event.preventDefault();
     event.target.dataset.sent = "yes";
@@ -142,10 +170,8 @@
     }
   }
 
-  keep();
   times(document);
   setInterval(() => times(document), 30000);
   reveal();
-  addEventListener("resize", measure);
   if (!document.hidden) connect();
 })();

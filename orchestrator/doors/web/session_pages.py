@@ -1,0 +1,244 @@
+"""The pages of one session: a first screen that says whom it awaits and what is stuck, and a tab for each question.
+
+Each tab has an address of its own and reads one page of rows. Looking changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from markupsafe import Markup
+from starlette.responses import Response
+
+from orchestrator.app import projects
+from orchestrator.app.audit import evidence_list, swimlanes
+from orchestrator.app.questions import inbox
+from orchestrator.app.running import run_list_views
+from orchestrator.app.session import board
+from orchestrator.app.verdict import verdicts
+from orchestrator.app.workflow import workflows
+from orchestrator.core import lane_picture, masking, visible
+from orchestrator.core.running import states
+from orchestrator.core.suggestions import elsewhere
+from orchestrator.core.workflow import svg_style
+from orchestrator.doors.web import person_acts, session_activity
+from orchestrator.doors.web.callers import Reading
+from orchestrator.doors.web.rendering import Look, looking, segment
+
+router = APIRouter(include_in_schema=False, prefix="/sessions/{session}")
+
+DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS = 25, 25, 50, 100, 100, 50, 12
+"""How many of each are on a page."""
+ZOOMS = (1, 2, 4, 8, 16, 32)
+"""Into how many parts a time may be cut."""
+BAR = 100.0
+"""Units of a progress bar's length."""
+_SHOWN = ("completed", "in_progress", "pending", "deferred_external", "cancelled")
+
+Step = Annotated[int | None, Query(ge=0, le=2**53)]
+Word = Annotated[str, Query(max_length=300)]
+Name = Annotated[str | None, Query(max_length=300)]
+Number = Annotated[int, Query(ge=1, le=10**6)]
+
+
+def _page(request: Request, look: Look, id: str, template: str, tab: str, /, **data: Any) -> Response:
+    """A tab below the session's first screen."""
+    head = run_list_views.with_places(look.context, id, board.head(look.context, session_id=id))
+    shown = {"title": f"Session {id}", "head": head, "tab": tab, "bar": _bar(head["counts"]), **data}
+    driver = session_activity.driver(request.app.state.autopilot, id, head)
+    menu = person_acts.menu(person_acts.OF_SESSION, head["session"])
+    return look.page(template, **shown, driver=driver, menu=menu)
+
+
+def _bar(counts: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of the progress bar, with where each begins and how long it is."""
+    parts, start = [], 0.0
+    for status in _SHOWN:
+        number = counts["by_status"].get(status, 0)
+        length = BAR * number / counts["groups"] if number else 0.0
+        if number:
+            parts.append({"status": status, "groups": number, "start": round(start, 2), "length": round(length, 2)})
+        start += length
+    return parts
+
+
+@router.get("")
+def show_session(
+    request: Request, session: str, caller: Reading, state: Word = board.ALL, role: Name = None, text: Word = "",
+    sort: Word = board.SORTS[0], page: Number = 1,
+) -> Response:  # fmt: skip
+    """A session with the board of its groups; a chat with its tasks."""
+    with looking(request, session) as look:
+        if look.ask("session show", id=session)["session"]["kind"] == "chat":
+            return _chat(request, look, session)
+        asked = {"state": state, "role": role or None, "text": text.strip(), "sort": sort}
+        found = board.board(look.context, session_id=session, **asked, page=page)  # type: ignore[arg-type]
+        found = run_list_views.with_places(look.context, session, found)
+        return _page(
+            request, look, session, "board.html", "board", board=found, asked=asked, sorts=board.SORTS,
+            roles=[each["role"] for each in board.counts(look.context, session_id=session)["working"]],
+        )
+
+
+def _chat(request: Request, look: Look, session: str) -> Response:
+    """The tasks of a chat, and the project in which something more may be said."""
+    found = look.ask("status", session_id=session)
+    tasks, root = run_list_views.listed(look.context, session)
+    place = [each._asdict() for each in projects.listed(look.context) if each.path == root]
+    under_way = [each for each in tasks if each["status"] in (states.RUNNING.upper(), states.QUEUED.upper())]
+    named: dict[str, Any] = {"session_id": session, "order": "desc"}
+    return look.page(
+        "chat.html", title=f"Session {session}", found=found, tasks=tasks, under_way=under_way,
+        project=place[0] if place else None, picture=picture(look, session, empty=False),
+        steps=look.ask("audit timeline", limit=STEPS, **named),
+        blockers=look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
+        decisions=look.ask("audit decisions", limit=CHAT_DECISIONS, **named)["decisions"],
+    )  # fmt: skip
+
+
+def picture(look: Look, session: str, group: str | None = None, *, empty: bool = True, whole: bool = False) -> Markup:
+    """The way through the workflow, with the position of a session or of one group; its style is in our style sheet.
+
+    Args:
+        empty: it is drawn also where nothing stands in it.
+        whole: what was never reported is drawn as well.
+    """
+    found = workflows.way_gone(look.context, session_id=session, group_id=group, whole=whole)
+    # A picture goes onto the page as it is.
+    drawn = masking.mask(elsewhere(found["graph"])) if empty or found["positions"] else ""
+    return Markup(visible.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
+
+
+@router.get("/time")
+def show_time(
+    request: Request, session: str, caller: Reading, since: Step = None, zoom: Number = 1,
+    at: Annotated[int, Query(ge=0, le=10**6)] = 0,
+) -> Response:  # fmt: skip
+    """The swimlanes of a session: a lane a group, a bar a turn."""
+    with looking(request, session) as look:
+        found = swimlanes.swimlanes(look.context, session_id=session, limit=LANES, since=since)
+        found = masking.mask_value(elsewhere(run_list_views.with_places(look.context, session, found)))
+        parts = min((each for each in ZOOMS if each >= zoom), default=ZOOMS[-1])
+        place = min(at, parts - 1)
+        shown = lane_picture.part(lane_picture.window(found["start"], found["end"]), parts, place)
+        base = f"/sessions/{segment(session)}"
+        for lane in found["lanes"]:
+            drawn = visible.on_a_page(lane_picture.svg(lane, shown, base))
+            lane["drawn"] = Markup(drawn)  # noqa: S704 - made and escaped by us
+        data = {"lanes": found, "zoom": parts, "at": place, "zooms": ZOOMS}
+        data |= {"moments": lane_picture.moments(shown), "roles": lane_picture.ROLES}
+        return _page(request, look, session, "time.html", "time", **data, since=since)
+
+
+@router.get("/graph")
+def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, wide: bool = False) -> Response:
+    """The way that the work went through the workflow, fitted to the page."""
+    with looking(request, session) as look:
+        drawn = picture(look, session, whole=whole)
+        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, wide=wide)
+
+
+@router.get("/decisions")
+def show_decisions(
+    request: Request, session: str, caller: Reading, group: Name = None, until: Step = None
+) -> Response:
+    """Who was sent where, by which rule, the newest first."""
+    with looking(request, session) as look:
+        found = look.ask(
+            "audit decisions", session_id=session, group_id=group or None, order="desc", limit=DECISIONS, until=until
+        )
+        return _page(request, look, session, "decisions.html", "decisions", found=found, group=group, until=until)
+
+
+@router.get("/decisions/{id}")
+def show_decision(request: Request, session: str, id: str, caller: Reading) -> Response:
+    """Why one decision was made: report, rule, decision, what follows."""
+    with looking(request, session) as look:
+        found = look.ask("why", id=f"{session}:{id}")
+        return _page(request, look, session, "why.html", "decisions", why=found)
+
+
+@router.get("/steps")
+def show_steps(request: Request, session: str, caller: Reading, until: Step = None) -> Response:
+    """All that happened, the newest first."""
+    with looking(request, session) as look:
+        found = look.ask("audit timeline", session_id=session, order="desc", limit=STEPS, until=until)
+        return _page(request, look, session, "steps.html", "steps", steps=found, older=until is not None)
+
+
+@router.get("/runs")
+def show_runs(request: Request, session: str, caller: Reading) -> Response:
+    """Who is at work, with what, since when; what it has cost; what was reported and what was seen."""
+    with looking(request, session) as look:
+        found = look.ask("status", session_id=session, brief=True)
+        work = session_activity.of_session(look, request.app.state.autopilot, found)
+        tasks, _ = run_list_views.listed(look.context, session)
+        return _page(request, look, session, "runs.html", "runs", work=work, tasks=tasks)
+
+
+@router.get("/tasks")
+def show_tasks(request: Request, session: str, caller: Reading, since: Step = None) -> Response:
+    """The criteria by which the session is judged, and the tasks of its groups."""
+    with looking(request, session) as look:
+        tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
+        criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
+        return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria)
+
+
+@router.get("/evidence")
+def show_evidence(request: Request, session: str, caller: Reading, until: Step = None) -> Response:
+    """What commands, gates, merges and runs left, the newest first."""
+    with looking(request, session) as look:
+        found = evidence_list.evidence(look.context, session_id=session, limit=EVIDENCE, until=until)
+        found = run_list_views.with_places(look.context, session, found)
+        return _page(request, look, session, "evidence.html", "evidence", found=found)
+
+
+@router.get("/evidence/{seq}.{part}")
+def show_evidence_content(request: Request, session: str, seq: int, part: int, caller: Reading) -> Response:
+    """The content of a piece of evidence as a download, its secrets masked."""
+    with looking(request, session) as look:
+        text = evidence_list.content(look.context, session_id=session, seq=seq, part=part)
+        shown = masking.mask(elsewhere(run_list_views.with_places(look.context, session, text)))
+    headers = {"Content-Disposition": f'attachment; filename="evidence-{seq}-{part}.txt"'}
+    return Response(shown.encode("utf-8", "replace"), headers=headers, media_type="text/plain; charset=utf-8")
+
+
+@router.get("/verdict")
+def show_verdict(request: Request, session: str, caller: Reading, anew: bool = False) -> Response:
+    """The verdict that was recorded last; what the validator would say now, where there is none or it is wanted."""
+    with looking(request, session) as look:
+        shown = look.ask("session show", id=session)["session"]
+        verdict = verdicts.newest(look.context, session)
+        open_ = shown["status"] != "ended"
+        if open_ and (anew or verdict is None):
+            dry = look.ask("validate", session_id=session, dry_run=True)
+            verdict = {"report_id": None, "at": None, "fresh": True, **dry}
+        data = {"session": shown, "verdict": verdict, "open": open_, "title": f"Verdict on {session}"}
+        return _page(request, look, session, "verdict.html", "verdict", **data)
+
+
+@router.get("/groups/{group}")
+def show_group(request: Request, session: str, group: str, caller: Reading) -> Response:
+    """A group: each part of its completion path, its place in the workflow, its blockers and its decisions."""
+    with looking(request, session) as look:
+        found = look.ask("group show", id=group, session_id=session)["group"]
+        found["questions"] = [{**each, "report": inbox.report(look.context, each)} for each in found["questions"]]
+        decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
+        about = look.ask("session show", id=session)["session"]
+        return look.page(
+            "group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"],
+            menu=person_acts.menu(person_acts.OF_GROUP, about) if found["kind"] != "chat" else [],
+            tasks=look.ask("task list", session_id=session, group_id=group, limit=TASKS)["tasks"],
+            picture=picture(look, session, group, empty=found["kind"] != "chat"),
+        )
+
+
+@router.get("/handoffs/{turn}")
+def show_handoff(request: Request, session: str, turn: int, caller: Reading, group: Name = None) -> Response:
+    """What the agent of a turn was told, exactly as it was."""
+    with looking(request, session) as look:
+        found = look.ask("handoff", session_id=session, group_id=group or None, turn=turn)
+        return look.page("handoff.html", title=f"Hand-off of turn {turn}", session=session, group=group, turn=turn,
+                         found=found)  # fmt: skip

@@ -1,0 +1,331 @@
+"""Guards and views, declared as SQLAlchemy Core expressions, rendered as the SQL of a database.
+
+A guard says at which writes to a table it is asked, on which rows it speaks, and what it answers: a value, or a
+`Refusal` with the message that the client gets. What a trigger is made of differs from database to database; the
+expressions do not. Rendering is part of building the product: what runs reads the rendered text.
+
+The text is plain: no quotes around names, no `AS` before an alias, brackets where the expressions have them.
+"""
+
+from __future__ import annotations
+
+import re
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteIdentifierPreparer
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.sql import compiler, elements, operators, visitors
+from sqlalchemy.sql.selectable import FromClause
+
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.hints import Any
+
+Expression = sa.ColumnElement[Any]
+
+ALWAYS = "1"
+"""What always holds, in SQLite."""
+UNNAMED = "source"
+"""The alias of a subquery in FROM that no expression names; SQLite needs none."""
+
+
+class Refusal(sa.ColumnElement[int]):
+    """In the place of a value: the statement that fires the guard is refused with this message."""
+
+    __visit_name__ = "refusal"
+    inherit_cache = False
+    type = sa.Integer()
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+class _Own(sa.ColumnElement[Any]):
+    """An expression in which brackets stand only where they are asked for."""
+
+    inherit_cache = False
+    type = sa.types.NULLTYPE
+
+    def __init__(self, element: Expression) -> None:
+        self.element = element
+
+    def self_group(self, against: Any = None) -> Any:
+        """The same: what is to be in brackets is bracketed."""
+        return self
+
+    def get_children(self, **kw: Any) -> tuple[Expression, ...]:
+        """What it is made of."""
+        return (self.element,)
+
+
+class _Not(_Own):
+    __visit_name__ = "not_own"
+
+
+class _Brackets(_Own):
+    __visit_name__ = "brackets"
+
+
+class _Named(elements.Label[Any]):
+    """A column whose name is said elsewhere: in the head of a recursive query."""
+
+    __visit_name__ = "named_elsewhere"
+    inherit_cache = False
+
+
+class Row:
+    """A row that expressions name without reading it: `NEW`, `OLD`, or one of an enclosing query.
+
+    name: as it is written before its columns; empty where these stand alone.
+    """
+
+    def __init__(self, name: str, columns: sa.Table | tuple[str, ...]) -> None:
+        self._name = name
+        self._columns = set(columns if isinstance(columns, tuple) else columns.columns.keys())
+
+    def __getitem__(self, column: str) -> Expression:
+        """A column of the row.
+
+        Raises:
+            KeyError: it has none of this name.
+        """
+        if column not in self._columns:
+            raise KeyError(column)
+        return sa.literal_column(f"{self._name}.{column}" if self._name else column)
+
+    def __getattr__(self, column: str) -> Expression:
+        return self[column]
+
+
+def negated(condition: Expression) -> Expression:
+    """`NOT` before a condition."""
+    return _Not(condition)
+
+
+def bracketed(expression: Expression) -> Expression:
+    """An expression in brackets."""
+    return _Brackets(expression)
+
+
+def differs(value: Expression, other: Any) -> Expression:
+    """Whether two values differ; null is a value like others, and the answer never null."""
+    return value.is_distinct_from(other)
+
+
+def case(*whens: tuple[Any, Any], value: Expression | None = None, otherwise: Any = None) -> Expression:
+    """A CASE; its conditions, or the words that its value is compared with, in this order."""
+    given = [(sa.literal(when) if isinstance(when, str) else when, _value(then)) for when, then in whens]
+    otherwise = None if otherwise is None else _value(otherwise)
+    if value is None:
+        return sa.case(*given, else_=otherwise)
+    return sa.case(dict(given), value=value, else_=otherwise)
+
+
+def flag(condition: Expression) -> Expression:
+    """True or false, where a condition is true or not."""
+    return case((condition, True), otherwise=False)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, bool):
+        return sa.true() if value else sa.false()
+    return sa.literal(value) if isinstance(value, str | int) else value
+
+
+def read(source: FromClause, *where: Expression, value: Any = 1, index: str = "") -> sa.Select[Any]:
+    """One column of the rows that conditions find.
+
+    Args:
+        source: an alias of a table, or a join of such.
+        where: all of them hold.
+        value: what is read.
+        index: the index by which SQLite finds the rows, where the statement names it.
+    """
+    column = sa.literal_column(str(value)) if isinstance(value, int) else value
+    selected = sa.select(column).select_from(source).where(*where)
+    return indexed(selected, source, index) if index else selected
+
+
+def indexed(selected: sa.Select[Any], source: FromClause, index: str) -> sa.Select[Any]:
+    """A query that names the index of a table for SQLite, so that a dropped index is an error, never a slow answer."""
+    return selected.with_hint(source, f"INDEXED BY {index}", "sqlite")
+
+
+def exists(source: FromClause, *where: Expression, index: str = "") -> Expression:
+    """Whether there is a row that conditions find; as `read`."""
+    return read(source, *where, index=index).exists()
+
+
+def newest(value: Any, source: FromClause, *where: Expression, by: Any, index: str = "") -> Expression:
+    """A value of the newest row that conditions find, null where there is none; as `read`."""
+    columns = by if isinstance(by, tuple) else (by,)
+    found = read(source, *where, value=value, index=index).order_by(*(each.desc() for each in columns))
+    return found.limit(1).scalar_subquery()
+
+
+def named(name: str, expression: Expression) -> Expression:
+    """The one column of the first query of a walk; its name stands in the head of the walk."""
+    return _Named(name, expression)
+
+
+def walk(name: str, first: sa.Select[Any]) -> sa.CTE:
+    """A recursive query, to which `union` adds what follows from each of its rows.
+
+    UNION leaves out what was found before, so that a ring ends it.
+    """
+    return first.cte(name, recursive=True, nesting=True)
+
+
+def ordered(first: FromClause, second: FromClause, on: Expression | None = None) -> FromClause:
+    """Two tables joined, the first read first."""
+    return first.join(second, sa.true() if on is None else on)
+
+
+def names(expression: Expression) -> set[str]:
+    """The columns that an expression names without a row before them."""
+    return {each.name for each in visitors.iterate(expression) if isinstance(each, sa.ColumnClause)}
+
+
+class Guard(NamedTuple):
+    """What refuses a write.
+
+    name: the trigger's name; event: INSERT, UPDATE or DELETE; table: where; columns: of an UPDATE, those of which one
+    is set, or none for all; when: the condition on the row; answer: what is refused, or a CASE of it.
+    """
+
+    name: str
+    event: str
+    table: str
+    answer: Expression
+    when: Expression | None = None
+    columns: tuple[str, ...] = ()
+
+
+class View(NamedTuple):
+    """A query by a name. columns: the expression of each, by its name."""
+
+    name: str
+    columns: dict[str, Expression]
+    source: FromClause
+    distinct: bool = False
+
+
+class _Unquoted(SQLiteIdentifierPreparer):
+    """Names as they are: none of ours needs quotes."""
+
+    def _requires_quotes(self, value: str) -> bool:
+        return False
+
+
+class _Rendering(compiler.SQLCompiler):
+    """What both databases have in common."""
+
+    def get_render_as_alias_suffix(self, alias_name_text: str) -> str:
+        return f" {alias_name_text}"
+
+    def visit_ne_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._generate_generic_binary(binary, " <> ", **kw)
+
+    def visit_not_in_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._generate_generic_binary(binary, " NOT IN ", **kw)
+
+    def visit_is_true_unary_operator(self, element: Any, operator: Any, **kw: Any) -> str:
+        return self.process(element.element, **kw)
+
+    def visit_label(self, label: Any, *args: Any, **kw: Any) -> str:
+        """A label is written where it gives another name than the column has."""
+        text, name = self.process(label.element, **kw), label.name
+        is_needless = isinstance(name, elements._truncated_label) or name == getattr(label.element, "name", "")
+        return text if is_needless else f"{text} AS {name}"
+
+    def visit_not_own(self, element: _Not, **kw: Any) -> str:
+        return f"NOT {self.process(element.element, **kw)}"
+
+    def visit_brackets(self, element: _Brackets, **kw: Any) -> str:
+        return f"({self.process(element.element, **kw)})"
+
+    def visit_named_elsewhere(self, element: _Named, **kw: Any) -> str:
+        return self.process(element.element, **kw)
+
+    def visit_grouping(self, grouping: Any, asfrom: bool = False, **kw: Any) -> str:
+        inner = grouping.element
+        text = self.process(inner, **kw)
+        # SQLAlchemy's own precedences put brackets around these as well.
+        return text if _is_exists(inner) or getattr(inner, "operator", None) is operators.concat_op else f"({text})"
+
+    def visit_case(self, clause: Any, **kw: Any) -> str:
+        head = "CASE" if clause.value is None else f"CASE {self.process(clause.value, **kw)}"
+        whens = (f"WHEN {self._bare(when, **kw)} THEN {self.process(then, **kw)}" for when, then in clause.whens)
+        otherwise = [] if clause.else_ is None else [f"ELSE {self.process(clause.else_, **kw)}"]
+        return " ".join([head, *whens, *otherwise, "END"])
+
+    def _bare(self, condition: Any, **kw: Any) -> str:
+        """A condition after WHEN, without the brackets that SQLAlchemy puts around each."""
+        return self.process(condition.element if isinstance(condition, elements.Grouping) else condition, **kw)
+
+    def limit_clause(self, select: Any, **kw: Any) -> str:
+        return f" LIMIT {self.process(select._limit_clause, **kw)}"
+
+
+def _is_exists(element: Any) -> bool:
+    return isinstance(element, elements.UnaryExpression) and element.operator is operators.exists
+
+
+class _SQLite(_Rendering, SQLiteCompiler):
+    def visit_refusal(self, refusal: Refusal, **kw: Any) -> str:
+        return f"RAISE(ABORT, '{refusal.message}')"
+
+    def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
+        return text
+
+    def get_render_as_alias_suffix(self, alias_name_text: str) -> str:
+        return "" if alias_name_text == UNNAMED else f" {alias_name_text}"
+
+    def visit_is_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._generate_generic_binary(binary, " IS NOT ", **kw)
+
+    def visit_is_not_distinct_from_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
+        return self._generate_generic_binary(binary, " IS ", **kw)
+
+    def visit_join(self, join: Any, asfrom: bool = False, from_linter: Any = None, **kw: Any) -> str:
+        """SQLite reads the tables of a CROSS JOIN in their order."""
+        first, second = (self.process(side, asfrom=True, **kw) for side in (join.left, join.right))
+        on = self.process(join.onclause, **kw)
+        on = "" if on == ALWAYS else f" ON {on}"
+        return f"{first} CROSS JOIN {second}{on}"
+
+
+class _SQLiteDialect(SQLiteDialect_pysqlite):
+    statement_compiler = _SQLite
+    preparer = _Unquoted
+    supports_statement_cache = False
+
+
+class SQLite:
+    """The SQL of SQLite: a trigger with its condition and one SELECT."""
+
+    def __init__(self) -> None:
+        self._dialect = _SQLiteDialect()
+
+    def expression(self, expression: Expression | sa.Select[Any]) -> str:
+        """An expression or query in one line, every value written out."""
+        # Only within a query does SQLAlchemy keep the recursive queries of one part of an expression out of another.
+        query = expression if isinstance(expression, sa.Select) else sa.select(expression)
+        text = str(query.compile(dialect=self._dialect, compile_kwargs={"literal_binds": True}))
+        text = re.sub(r"\s+", " ", text)
+        return text if query is expression else text.removeprefix("SELECT ")
+
+    def guard(self, guard: Guard) -> tuple[str, str]:
+        """The trigger of a guard, as (name, statement)."""
+        columns = f" OF {', '.join(guard.columns)}" if guard.columns else ""
+        when = "" if guard.when is None else f"\nWHEN {self.expression(guard.when)}"
+        # A case a line: that is how a person reads which of several refusals speaks.
+        answer = self.expression(guard.answer).replace(") WHEN ", ")\n    WHEN ")
+        head = f"CREATE TRIGGER {guard.name} BEFORE {guard.event}{columns} ON {guard.table}"
+        return guard.name, f"{head}{when}\nBEGIN\n  SELECT {answer};\nEND"
+
+    def view(self, view: View) -> tuple[str, str]:
+        """A view, as (name, statement)."""
+        columns = ",\n    ".join(f"{self.expression(each)} AS {name}" for name, each in view.columns.items())
+        distinct = " DISTINCT" if view.distinct else ""
+        source = self.expression(sa.select(sa.literal_column("*")).select_from(view.source)).removeprefix("SELECT * ")
+        return view.name, f"CREATE VIEW {view.name} AS\nSELECT{distinct}\n    {columns}\n{source}"

@@ -1,0 +1,204 @@
+"""What a person does with a session and its groups on pages: each act's effect is said before, and its rules hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
+from orchestrator.doors.web import person_acts
+from tests.integration.web import story
+from tests.integration.web.asgi import Page, Web
+
+
+@pytest.fixture
+def inside(web: Web) -> Web:
+    """Somebody came in, and there is a session with a blocked group and one that waits for a slot."""
+    web.come_in()
+    story.blocked(web)
+    web.call("group create", id="B", session_id="blocked", name="Second")
+    web.call("criterion add", id="fast", session_id="blocked", text="It is fast", by="project_manager", reason="asked")
+    return web
+
+
+def act(web: Web, called: str, /, **fields: str) -> Page:
+    """Open an act's page and send its form."""
+    return web.send(f"/sessions/blocked/do/{called}", f"/sessions/blocked/do/{called}", **fields)
+
+
+def blocker(web: Web) -> str:
+    ((id,),) = web.rows("SELECT id FROM blockers")
+    return str(id)
+
+
+def nothing(web: Web) -> None:
+    """No preparation."""
+
+
+def paused(web: Web) -> None:
+    web.call("session pause", id="blocked", by="project_manager", reason="wait")
+
+
+def cancelled(web: Web) -> None:
+    web.call("group set-status", id="B", session_id="blocked", status="cancelled", by="project_manager", reason="no")
+
+
+def completed(web: Web) -> None:
+    for role, status in (
+        ("developer", "READY_FOR_QA"), ("qa_expert", "PASS"), ("tech_lead", "APPROVED"), ("developer", "MERGE_SUCCESS"),
+    ):  # fmt: skip
+        web.call("route", session_id="blocked", group_id="B", current_agent=role, status=status)
+
+
+def depending(web: Web) -> None:
+    web.call("group create", id="C", session_id="blocked", name="Third", depends_on=("B",))
+    cancelled(web)
+
+
+_B = {"group": "B", "reason": "because"}
+PLAYED: dict[str, tuple[Callable[[Web], None], dict[str, str], str, object]] = {
+    "pause": (nothing, {"reason": "because"}, "SELECT status FROM sessions", "paused"),
+    "resume": (paused, {"reason": "because"}, "SELECT status FROM sessions", "active"),
+    "group": (
+        nothing, {"id": "N", "name": "New", "complexity": "8", "depends_on": "B, E2E", "security_sensitive": "yes"},
+        "SELECT complexity || priority || security_sensitive || (SELECT count(*) FROM group_dependencies)"
+        " FROM task_groups WHERE id = 'N'", "8212",
+    ),
+    "criterion": (
+        nothing, {"id": "new", "text": "It is new", "reason": "asked"}, "SELECT text FROM criteria WHERE id = 'new'",
+        "It is new",
+    ),
+    "testing": (nothing, {"mode": "minimal", "reason": "because"}, "SELECT testing_mode FROM sessions", "minimal"),
+    "validate": (nothing, {}, "SELECT response_status FROM agent_reports WHERE role = 'validator'", "REJECT"),
+    "end": (nothing, {"reason": "because"}, "SELECT outcome FROM sessions", "abandoned"),
+    "redispatch": (
+        nothing, {"group": "E2E", "reason": "because"},
+        "SELECT count(*) FROM router_decisions WHERE cause = 'redispatch'", 1,
+    ),
+    "cancel": (nothing, _B, "SELECT status FROM task_groups WHERE id = 'B'", "cancelled"),
+    "reopen": (completed, _B, "SELECT status FROM task_groups WHERE id = 'B'", "in_progress"),
+    "depend": (nothing, {**_B, "on": "E2E"}, "SELECT depends_on FROM group_dependencies", "E2E"),
+    "undepend": (
+        depending, {"group": "C", "on": "B", "reason": "because"}, "SELECT removed_reason FROM group_dependencies",
+        "because",
+    ),
+    "unblock": (nothing, {"id": "BLOCKER", "reason": "because"}, "SELECT resolved_by FROM blockers", "user"),
+    "set-criterion": (
+        nothing, {"id": "fast", "status": "deferred", "reason": "because"}, "SELECT status FROM criteria", "deferred",
+    ),
+}  # fmt: skip
+"""Acts with what is done before, their forms, and what the record says afterwards."""
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_an_act_says_its_effect_and_does_it(inside: Web, name: str) -> None:
+    prepare, fields, sql, found = PLAYED[name]
+    prepare(inside)
+    fields = {each: text.replace("BLOCKER", blocker(inside)) for each, text in fields.items()}
+    shown = inside.get(f"/sessions/blocked/do/{name}").text
+    assert re.search(re.escape(person_acts.ACTS[name].effect).replace("'", "(&#39;|')"), shown) is not None
+    done = act(inside, name, **fields)
+    assert (done.status, inside.rows(sql)) == (303, [(found,)])
+    ((actor, channel),) = inside.rows("SELECT actor, channel FROM audit_events ORDER BY rowid DESC LIMIT 1")
+    assert (actor, channel) == ("user", "page")
+
+
+def test_every_act_is_played_or_named_here(inside: Web) -> None:
+    assert set(person_acts.ACTS) - set(PLAYED) == {"upgrade", "defer", "approve-criterion"}
+    for name in ("upgrade", "defer", "approve-criterion"):
+        assert inside.get(f"/sessions/blocked/do/{name}").status == 200
+
+
+def test_deferring_without_an_external_blocker_is_refused_in_words(inside: Web) -> None:
+    page = act(inside, "defer", group="E2E", reason="because")
+    assert (page.status, 'role="alert"' in page.text, "because</textarea>" in page.text) == (409, True, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "told"),
+    [
+        ("pause", {}, "Something is missing: Why."),
+        ("pause", {"reason": " \u2003 "}, "Something is missing: Why."),
+        ("group", {"id": "N", "name": "New", "complexity": "many"}, "complexity is a whole number."),
+        ("group", {"id": "N", "name": "New", "complexity": "99"}, "complexity"),
+        ("group", {"id": "<b>", "name": "New"}, "&lt;b&gt;"),
+        ("group", {"id": "B", "name": "Again"}, "B"),
+        ("testing", {"mode": "never", "reason": "x"}, "never"),
+        ("redispatch", {"group": "none", "reason": "x"}, "none"),
+        ("redispatch", {"reason": "x"}, 'role="alert"'),
+        ("unblock", {"id": "blocked:B99", "reason": "x"}, "blocked:B99"),
+    ],
+)
+def test_what_is_wrong_is_told_where_it_was_typed_and_changes_nothing(
+    inside: Web, name: str, fields: dict[str, str], told: str
+) -> None:
+    asked = "SELECT (SELECT count(*) FROM task_groups), status, testing_mode FROM sessions"
+    before = inside.rows(asked)
+    page = act(inside, name, **fields)
+    assert (page.status // 100, told in page.text, "<b>" in page.text.replace("<b>user</b>", "")) == (4, True, False)
+    assert inside.rows(asked) == before
+
+
+def test_an_act_needs_a_person_a_token_and_our_own_page(web: Web) -> None:
+    story.blocked(web)
+    place = "/sessions/blocked/do/pause"
+    assert web.get(place).forms == []
+    assert web.post(place, None, reason="x").status == 401
+    web.come_in()
+    assert web.post(place, None, reason="x", csrf="wrong").status == 403
+    csrf = web.get(place).csrf
+    assert web.post(place, {"origin": "http://evil.test"}, reason="x", csrf=csrf).status == 403
+    assert web.rows("SELECT status FROM sessions") == [("active",)]
+
+
+def test_a_form_sent_twice_does_its_act_once(inside: Web) -> None:
+    page = inside.get("/sessions/blocked/do/group")
+    once = re.findall(r'name="once" value="([^"]+)"', page.text)[0]
+    form = {"csrf": page.csrf, "once": once, "id": "N", "name": "New"}
+    sent = [inside.post("/sessions/blocked/do/group", None, **form).status for _ in "ab"]
+    assert (sent, inside.rows("SELECT count(*) FROM task_groups WHERE id = 'N'")) == ([303, 303], [(1,)])
+
+
+def test_pages_offer_the_acts_that_fit(inside: Web) -> None:
+    def offered(place: str) -> list[str]:
+        return re.findall(r'<li><a href="/sessions/blocked/do/([\w-]+)', inside.get(place).text)
+
+    assert offered("/sessions/blocked")[:2] == ["pause", "group"]
+    assert set(offered("/sessions/blocked/groups/E2E")) == set(person_acts.OF_GROUP)
+    paused(inside)
+    assert "resume" in offered("/sessions/blocked")
+    act(inside, "end", reason="enough")
+    assert [each for each in offered("/sessions/blocked") if each in person_acts.ACTS] == []
+
+
+def test_a_question_is_answered_in_the_inbox_and_equal_ones_are_one_card(web: Web) -> None:
+    web.come_in()
+    first = story.review(web)
+    web.call("group create", id="B", session_id="rev", name="Second group")
+    metadata = {"status": "partial", "requires_user_review": True, "review_reason": "Is the schema right?"}
+    web.call("route", session_id="rev", group_id="B", current_agent="developer", status="PARTIAL", metadata=metadata)
+    page = web.get("/")
+    assert (page.text.count('<li class="card asks"'), "1 more with the same words" in page.text) == (1, True)
+    done = web.send("/", f"/questions/{first}", decision="continue", note="", **{"from": "inbox"})
+    assert (done.status, done.headers["location"]) == (303, "/")
+    assert web.rows(f"SELECT closed_by FROM questions WHERE id = '{first}'") == [("user",)]
+
+
+def test_tasks_criteria_and_evidence_have_their_tabs(inside: Web) -> None:
+    inside.call("task create", id="T1", title="Write <it>", session_id="blocked", group_id="B", by="project_manager")
+    page = inside.get("/sessions/blocked/tasks").text
+    assert [text in page for text in ("Write &lt;it&gt;", "It is fast", "set-criterion?id=fast")] == [True] * 3
+    inside.call(
+        "criterion add", id="run", session_id="blocked", text="It runs", by="project_manager", reason="asked",
+        command=("sh", "-c", "echo sk-ant-api03-" + "x" * 90),
+    )  # fmt: skip
+    inside.call_at_terminal("validate", session_id="blocked", record=True, by="user")
+    shown = inside.get("/sessions/blocked/evidence").text
+    (link,) = re.findall(r'href="(/sessions/blocked/evidence/\d+\.\d+)"', shown)
+    content = inside.get(link)
+    assert (content.status, "xxxx" in content.text) == (200, False)
+    assert content.headers["content-disposition"].startswith("attachment")
+    assert inside.get("/sessions/blocked/evidence/1.1").status == 404
