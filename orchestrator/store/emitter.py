@@ -201,11 +201,11 @@ class Guard(NamedTuple):
 
 
 class View(NamedTuple):
-    """A query by a name. columns: the expression of each, by its name."""
+    """A query by a name. columns: the expression of each, by its name; none where the source is a union."""
 
     name: str
     columns: dict[str, Expression]
-    source: FromClause
+    source: FromClause | sa.CompoundSelect[Any]
     distinct: bool = False
 
 
@@ -325,6 +325,9 @@ class SQLite:
 
     def view(self, view: View) -> tuple[str, str]:
         """A view, as (name, statement)."""
+        if isinstance(view.source, sa.CompoundSelect):
+            queries = "\nUNION ALL\n".join(map(self.expression, view.source.selects))
+            return view.name, f"CREATE VIEW {view.name} AS\n{queries}"
         columns = ",\n    ".join(f"{self.expression(each)} AS {name}" for name, each in view.columns.items())
         distinct = " DISTINCT" if view.distinct else ""
         source = self.expression(sa.select(sa.literal_column("*")).select_from(view.source)).removeprefix("SELECT * ")

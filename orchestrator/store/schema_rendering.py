@@ -14,6 +14,7 @@ from orchestrator.hints import Any
 from orchestrator.store import (
     emitter,
     guards_groups,
+    guards_handoffs,
     guards_imported,
     guards_path,
     guards_rows,
@@ -52,7 +53,7 @@ def _tables() -> Iterator[str]:
 
 
 def _guards(sql: emitter.SQLite) -> Iterator[str]:
-    for view in guards_path.VIEWS:
+    for view in (guards_handoffs.VIEW, *guards_path.VIEWS):
         yield sql.view(view)[1]
     for guard in GUARDS:
         yield sql.guard(guard)[1]

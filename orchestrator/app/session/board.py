@@ -205,3 +205,15 @@ def state(session: Row, *, asks: bool, works: bool) -> str:
         return PAUSED
     own = session["awaited_role"] is not None and session["held"] is None
     return RUNNING if works or own or session["kind"] == "chat" else STALLED
+
+
+def turns(context: Context, *, session_id: str) -> list[Answer]:
+    """The open turns of a session, as `status` tells them; groups without one are not looked at.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    context.require_session(session_id)
+    asked = {"session": session_id, "since": 0, "status": "in_progress", "limit": -1}
+    groups = [views.group_shape(row) for row in queries.rows(context.reader, queries.GROUPS, **asked)]
+    return open_work.turns(context, views.session_row(context.reader, session_id), groups, context.clock())

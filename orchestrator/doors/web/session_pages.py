@@ -171,8 +171,7 @@ def show_steps(request: Request, session: str, caller: Reading, until: Step = No
 def show_runs(request: Request, session: str, caller: Reading) -> Response:
     """Who is at work, with what, since when; what it has cost; what was reported and what was seen."""
     with looking(request, session) as look:
-        found = look.ask("status", session_id=session, brief=True)
-        work = session_activity.of_session(look, request.app.state.autopilot, found)
+        work = session_activity.of_session(look, session)
         tasks, _ = run_list_views.listed(look.context, session)
         return _page(request, look, session, "runs.html", "runs", work=work, tasks=tasks)
 

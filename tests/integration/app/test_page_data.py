@@ -158,6 +158,10 @@ def test_a_board_says_of_each_group_what_status_says(mixed: Desk) -> None:
         assert [each["id"] for each in group["blockers"]] == told[group["id"]]["blockers"]
 
 
+def test_open_turns_are_those_that_status_tells(mixed: Desk) -> None:
+    assert board.turns(mixed.context, session_id="S1") == mixed.call("status", session_id="S1")["spawns"]
+
+
 def test_groups_are_counted_by_status_role_and_trouble(mixed: Desk) -> None:
     found = board.counts(mixed.context, session_id="S1")
     assert [(each["role"], each["groups"], each["first"]) for each in found["working"]] == [
