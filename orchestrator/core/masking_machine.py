@@ -422,7 +422,7 @@ def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
     """The hints that are in a text from a place on, each literal looked for once; and where the next may yet begin."""
     text, sources = view.text, list[_Source]()
     lower = text if kind == STORED else view.lower
-    words = set[str]() if kind != WHOLE else {word for word in _NEEDED if lower.find(word, at) >= 0}
+    words = set[str]() if kind == STORED else {word for word in _NEEDED if lower.find(word, at) >= 0}
     back = max(at, len(text) - patterns.HEAD_LENGTH)
     near = max(back, len(text) - _LONGEST_LITERAL)
     long = Letters(text[at:] if at else text)
@@ -431,9 +431,12 @@ def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
         wanted, near = _wanted(kind, True) + wanted, back
     gated = len(text) - at > SHORT
     for literal, rare, before, lowered, needs, hints in wanted:
-        if needs and words.isdisjoint(needs):
-            continue
         seen, first = lower if lowered else text, at
+        if needs and words.isdisjoint(needs):
+            # What it needs may come with the next piece.
+            last = -1 if view.final else seen.find(literal, back)
+            near = last if 0 <= last < near else near
+            continue
         if gated:
             first = seen.find(rare, at)
             if first < 0:
@@ -444,8 +447,8 @@ def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
             # A mark that ends with a sign begins before it.
             begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
             sources += [source for source in begins if source.match]
-            last = seen.find(literal, back, near)
-            near = last if last >= 0 else near
+            last = seen.find(literal, back)
+            near = last if 0 <= last < near else near
     if kind != STORED and _is_beside(long, view, at):
         source = _Source(_BESIDE, view, at)
         sources += [source] if source.match else []
