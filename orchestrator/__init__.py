@@ -4,7 +4,7 @@
 """
 
 # Every call of the command imports this file before it can hold interrupts back, so it imports nothing: also not
-# `typing`, whose constant of this name type checkers know without it.
+# `typing`, whose constant of this name type checkers know without it (CLI-5).
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:

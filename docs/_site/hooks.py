@@ -26,6 +26,10 @@ PAGES = {
 """Documents outside of docs/, and the pages that they become."""
 
 _SOURCES = {page: source for source, page in PAGES.items()}
+WIDE = ("contributing.md", "performance.md")
+"""Pages whose tables need the place of the list of headings."""
+_ROW = re.compile(r"^\|.*$", re.MULTILINE)
+_CODE = re.compile(r"(?<=<code>)[^<]*/[^<]*(?=</code>)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -55,4 +59,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return words
         return f"[{words}]({posixpath.relpath(to, posixpath.dirname(here) or '.')}{anchor})"
 
+    if here in WIDE:
+        page.meta["hide"] = ["toc"]
+    # A pipe within code has to be escaped in a table of the repository, and must not be in one of the site.
+    markdown = _ROW.sub(lambda row: re.sub(r"`[^`]*`", lambda code: code[0].replace("\\|", "|"), row[0]), markdown)
     return _LINK.sub(linked, markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let paths in code break behind a slash, and not within a name."""
+    return _CODE.sub(lambda code: code[0].replace("/", "/<wbr>"), html)

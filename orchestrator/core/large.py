@@ -29,7 +29,7 @@ REST = "moved_members"
 _SUMMARY = 200
 _MOST_NAMED, _LONGEST_NAME = 256, 200
 _KEPT = LIMIT // 2
-# What else these documents hold is told to agents and to people; nothing is decided by it.
+# What else these documents hold is told to agents and to people; nothing is decided by it (NAM-10).
 _OBEYED = {
     DETAILS: frozenset(("external", "external_dependency", "plan", "task_groups", "tasks_done")),
     METADATA: frozenset(

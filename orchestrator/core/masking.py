@@ -105,7 +105,7 @@ def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
         return masking_stream.masked(text, secrets, keys_only, found == COLOURED)
     from orchestrator.core import masking_machine
 
-    return masking_machine.masked(text, secrets, keys_only)
+    return masking_machine.masked(text, secrets, keys_only, found)
 
 
 def leaks(text: str | None, secrets: Sequence[str] = ()) -> bool:

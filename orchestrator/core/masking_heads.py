@@ -28,9 +28,10 @@ class View:
     __slots__ = ("_key_end", "before", "codes", "cut", "ends", "final", "lower", "text")
 
     def __init__(self, text: str, *, final: bool, cut: bool, ends: list[int], codes: list[int], before: int) -> None:
-        self.text, self.lower, self.final, self.cut = text, patterns.lowered(text), final, cut
+        self.text, self.final, self.cut = text, final, cut
         self.ends, self.codes, self.before = ends, codes, before
         self._key_end = (0, 0)
+        self.lower = patterns.lowered(text)
 
     def key_end(self, at: int) -> tuple[int, int]:
         """Where the next end of a key block behind a place stands, searched for once; else the text's length."""

@@ -22,6 +22,8 @@ _CLASSES = (
 )
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
+_ASCII_CONTROLS = tuple(chr(place) for place in range(0x80) if _CLASS_TABLE[place] == _CONTROL[0])
+_LONG = 256
 _NUMBERS, _COLOUR = b"0123456789;", b"\x1b[m"
 SPELT_BEGINS = "\\^"
 """What begins a character that is not shown where it is spelt out."""
@@ -51,7 +53,7 @@ class Letters:
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
-    __slots__ = ("classes", "controls", "data", "dropped", "labelled", "text")
+    __slots__ = ("_classes", "controls", "data", "dropped", "labelled", "text")
 
     def __init__(self, text: str) -> None:
         try:
@@ -62,9 +64,19 @@ class Letters:
             self.data, self.dropped = text.encode("latin-1", "ignore"), True
             self.labelled = any(map(text.__contains__, tables.LABELS))
             text = self.data.decode("latin-1")
-        self.text = text
-        self.classes = self.data.translate(_CLASS_TABLE)
-        self.controls = self.classes.find(_CONTROL) >= 0
+        self.text, self._classes = text, b""
+        # One character is found by far the fastest, so that a long text is asked for each control by itself.
+        if len(text) >= _LONG and text.isascii():
+            self.controls = any(map(text.__contains__, _ASCII_CONTROLS))
+        else:
+            self.controls = self.classes.find(_CONTROL) >= 0
+
+    @property
+    def classes(self) -> bytes:
+        """What kind each character is, worked out when it is first asked for."""
+        if not self._classes:
+            self._classes = self.data.translate(_CLASS_TABLE)
+        return self._classes
 
     def lower(self) -> str:
         """The text in lower case, as far as it is ASCII."""

@@ -7,6 +7,7 @@ later row and then is masked by itself. What is held back is only what the follo
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Sequence
 
@@ -15,18 +16,20 @@ from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
+    FORMS,
     NOTHING,
     SHORTEST_VALUE,
-    holds,
-    holds_named,
+    WHOLE,
+    holds_name,
     holds_registered,
     is_marked,
     look,
     marks,
     names_issuer,
+    rarest,
 )
 
 SLICE = 65_536
@@ -50,13 +53,49 @@ _JOINED = (runs.RUN, runs.HEADER)
 """What goes on behind a secret that begins where it would end, because a masked text no longer shows its end there."""
 
 
+_SELDOM, _FAR = 4, 1_024
+"""So many more times a literal may come than one in so many characters before a pattern is searched for instead."""
+_AROUND = 2_560
+"""So far around a token what it lets go on may begin, or end."""
+STORED = -1
+"""Keys alone are looked for, before a text is stored."""
+_BEGUN_KEY = r"[A-Za-z0-9_+/=.:@-]*+"
+_BEGUN_FORMS = ("<<", "echo ", "printf ")
+"""What may begin a secret that is known by what follows, and that no name stands before."""
+_QUOTES = ('"', "'", "`")
+_QUOTED = r"[^\\\"'`\r\n]*+"
+"""The same of a value in quotes."""
 _UNENDING = r"(?!-)[A-Za-z0-9_.-]*+"
 """What ends no value: behind its name a secret of such characters is one, as its token is."""
-Hints = tuple[patterns.Hint, ...]
-_HINTS, _KEY_HINTS = (
-    (tuple(hint for hint in hints if not hint.long), hints) for hints in (patterns.HINTS, patterns.KEY_HINTS)
-)
-"""What is looked for where a text holds no issuer's key, and where it may."""
+Wanted = tuple[str, str, int, bool, tuple[str, ...], list[patterns.Hint]]
+"""A literal; its rarest character, and how far in it that stands; whether it is looked for in lower case, and which
+words the text must hold as well; the hints that begin with it."""
+
+
+_LONGEST_LITERAL = max(len(hint.literal) for hint in patterns.HINTS)
+_NEEDED = frozenset(word for hint in patterns.HINTS for word in hint.needs)
+_BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
+
+
+@functools.cache
+def _wanted(kind: int, long: bool) -> tuple[Wanted, ...]:
+    """What is looked for in a text that may hold `KEYS`, `FORMS` or any secret; ``long``: the marks of issuers."""
+    found: dict[tuple[str, bool, tuple[str, ...]], list[patterns.Hint]] = {}
+    for hint in patterns.HINTS:
+        if hint.long == long and hint.literal and _is_wanted(hint, kind):
+            found.setdefault((hint.literal, hint.lower, hint.needs), []).append(hint)
+    return tuple(
+        (literal, rare := rarest(literal), literal.index(rare), lower, needs, hints)
+        for (literal, lower, needs), hints in found.items()
+    )
+
+
+def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
+    if hint in patterns.KEY_HINTS or kind == WHOLE:
+        return True
+    if kind == STORED:
+        return False
+    return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(f"{hint.literal} {' '.join(hint.needs)}"))
 
 
 class _Open:
@@ -91,24 +130,40 @@ class _Open:
 class _Source:
     """The places of one hint in the text, one after the other; ``found`` is what the present one turned out to be."""
 
-    __slots__ = ("at", "first", "found", "head", "marked", "match", "pattern", "row", "start", "text")
+    __slots__ = ("at", "first", "found", "head", "literal", "marked", "match", "pattern", "row", "start", "text")
 
     def __init__(self, hint: patterns.Hint, view: View, at: int) -> None:
         self.pattern, self.head, self.row, self.first = compiled(hint.pattern), HEADS[hint.head], hint.row, hint.first
-        self.text, self.marked = view.lower if hint.lower else view.text, hint.marked
+        self.text, self.marked, self.literal = view.lower if hint.lower else view.text, hint.marked, hint.literal
         self.seek(at)
 
     def seek(self, at: int) -> None:
         """Go to the first place from there."""
-        self.match = self.pattern.search(self.text, at)
+        self.match = self._search(at)
         while self.marked and self.match:
             mark = patterns.mark_before(self.text, self.match.end(), at)
             if mark:
                 self.match = mark
                 break
-            self.match = self.pattern.search(self.text, self.match.end())
+            self.match = self._search(self.match.end())
         self.found: Found = None
         self.at = self.start = self.match.start() if self.match else len(self.text)
+
+    def _search(self, at: int) -> re.Match[str] | None:
+        """The first match from a place on: a literal is found faster than a pattern, unless it comes often."""
+        literal, text = self.literal, self.text
+        if not literal:
+            return self.pattern.search(text, at)
+        find, match = text.find, self.pattern.match
+        place, near = find(literal, at), at - _SELDOM * _FAR
+        while place >= 0:
+            if place < near:
+                return self.pattern.search(text, place)
+            found = match(text, place)
+            if found:
+                return found
+            place, near = find(literal, place + 1), near + _FAR
+        return None
 
     def skip(self, limit: int) -> None:
         """Up to the end of a secret, go by what can be only of a later row."""
@@ -133,7 +188,7 @@ class _Values(_Source):
 
     def __init__(self, pattern: str, view: View, at: int) -> None:
         self.pattern, self.head, self.text = compiled(pattern), _value, view.text
-        self.row, self.first, self.marked = -1, False, False
+        self.row, self.first, self.marked, self.literal = -1, False, False, ""
         self.seek(at)
 
 
@@ -149,12 +204,13 @@ class Machine:
     Args:
         secrets: values to mask wherever they occur; those that are too short are left out.
         keys_only: only these and the keys that must never be stored.
+        kind: what a look at all of the text has found that it may hold.
     """
 
-    def __init__(self, secrets: Sequence[str], keys_only: bool) -> None:
+    def __init__(self, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE) -> None:
         long = {secret for secret in secrets if len(secret) >= SHORTEST_VALUE}
         self._secrets = sorted(long, key=lambda secret: (-len(secret), secret))
-        self._hints = _KEY_HINTS if keys_only else _HINTS
+        self._kind = STORED if keys_only else kind
         self._context = max([_CONTEXT, *map(len, self._secrets)])
         self._text, self._at, self._look = "", 0, 0
         self._before = 0
@@ -162,8 +218,11 @@ class Machine:
         self._codes: list[int] = []
         self._stack: list[_Open] = []
         self._out: list[str] = []
-        self.joins = False
-        """Whether something is masked that could end a value or be no part of one, where its token is one."""
+        self.waits = False
+        """Whether what follows decides on something that was read."""
+        self._given = 0
+        self.joined: list[int] = []
+        """Where in what was given out a token stands for what could end a value or be no part of one."""
 
     def feed(self, text: str, final: bool = False, cut: bool = False) -> str:
         """Take a piece and give out what is decided.
@@ -197,8 +256,26 @@ class Machine:
         """The line that goes on at the end of what was fed, given out or not, and a little of what was before it."""
         return self._text[max(0, min(self._at, self._text.rfind("\n") + 1) - _LINES_BEFORE) :]
 
+    @property
+    def rests(self) -> bool:
+        """Whether it is inside of no secret, holds nothing back and waits for nothing that decides on a name."""
+        return not self._stack and not self.waits and self._at == len(self._text)
+
+    def begins(self, text: str) -> int:
+        """How much of a text that goes on may be the beginning of a secret, as far as no name says so.
+
+        -1 where the last line has to be looked at more closely.
+        """
+        line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
+        # A URL goes on for as long as no other begins.
+        url = compiled(rf"{patterns.URL_RUN}\Z").match(line, line.rfind("://") + len("://")) if "://" in line else None
+        if url or any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
+            return -1
+        view = View(last, final=False, cut=False, ends=[], codes=[], before=0)
+        return max(len(last) - min(self._tails(view)), _begun_key(last))
+
     def pass_by(self, text: str) -> str:
-        """Take lines in which no secret is or begins, the last of some; give out what was held back before them."""
+        """Take a text in which no secret is or begins; give out what was held back before it."""
         held = self._text[self._at :]
         self._text += text
         self._at = len(self._text)
@@ -206,17 +283,18 @@ class Machine:
         return held
 
     def _advance(self, view: View) -> None:
-        sources = _sources(view, self._hints, self._look)
+        sources, near = _sources(view, self._kind, self._look)
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
         while self._step(view, sources, tails):
             pass
         waiting = [source.at for source in sources if source.found]
+        self.waits = bool(waiting)
         # Where an open secret may yet end, the next may begin. What decides about its end is no further away than this.
         far = len(view.text) - BLOCK_LIMIT - patterns.HEAD_LENGTH
         waiting += [max(opened.certain, far) for opened in self._stack if not opened.closed]
-        self._trim(min([max(self._look, len(view.text) - patterns.HEAD_LENGTH), *waiting]))
+        self._trim(min([max(self._look, near), *waiting]))
 
     def _trim(self, look: int) -> None:
         """Forget what no longer counts."""
@@ -316,14 +394,23 @@ class Machine:
         top = self._stack[-1] if self._stack else None
         if top is None or top.row == kinds.KEEP:
             self._out.append(text[self._at : end])
+            self._given += end - self._at
         else:
-            if not self.joins:
-                named = kinds.AUTH <= top.row != kinds.JWT
-                self.joins = not named or not compiled(_UNENDING).fullmatch(text, self._at, end)
+            if self._joins(top, text, end):
+                self.joined.append(self._given)
             if not top.shown:
                 self._out.append(patterns.TOKENS[top.row])
+                self._given += len(self._out[-1])
                 top.shown = True
         self._at = end
+
+    def _joins(self, top: _Open, text: str, end: int) -> bool:
+        """Whether what is masked up to a place could end a value or be no part of one, where its token is one."""
+        if top.row < kinds.AUTH or top.row == kinds.JWT:
+            return True
+        quoted = top.ends.kind == runs.QUOTED and text[self._at - 1 : self._at] in _QUOTES
+        unending = compiled(_QUOTED if quoted and text[end : end + 1] in _QUOTES else _UNENDING)
+        return not unending.fullmatch(text, self._at, end)
 
     def _pop(self) -> bool:
         self._stack.pop()
@@ -331,58 +418,61 @@ class Machine:
         return True
 
 
-def _sources(view: View, hints: tuple[Hints, Hints], at: int) -> list[_Source]:
-    """The hints that are in a text from a place on."""
-    unread, whole = view.text[at:], view.final and not view.cut
-    marked = Letters(unread).has_long_run() and is_marked(unread)
-    if not whole and not marked:
-        # The mark may stand at the end of the piece, with its key still to come.
-        marked = next(marks(unread[-_LONGEST_BEGUN:]), None) is not None
-    literals = _Literals(view, at)
-    return [
-        source
-        for hint in _hinted(view, hints[marked], at, whole)
-        if literals.has(hint) and (source := _Source(hint, view, at)).match
-    ]
+def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
+    """The hints that are in a text from a place on, each literal looked for once; and where the next may yet begin."""
+    text, sources = view.text, list[_Source]()
+    lower = text if kind == STORED else view.lower
+    words = set[str]() if kind != WHOLE else {word for word in _NEEDED if lower.find(word, at) >= 0}
+    back = max(at, len(text) - patterns.HEAD_LENGTH)
+    near = max(back, len(text) - _LONGEST_LITERAL)
+    long = Letters(text[at:] if at else text)
+    wanted = _wanted(kind, False)
+    if _may_be_marked(long, view):
+        wanted, near = _wanted(kind, True) + wanted, back
+    gated = len(text) - at > SHORT
+    for literal, rare, before, lowered, needs, hints in wanted:
+        if needs and words.isdisjoint(needs):
+            continue
+        seen, first = lower if lowered else text, at
+        if gated:
+            first = seen.find(rare, at)
+            if first < 0:
+                continue
+            first = max(at, first - before)
+        place = seen.find(literal, first)
+        if place >= 0:
+            # A mark that ends with a sign begins before it.
+            begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
+            sources += [source for source in begins if source.match]
+            last = seen.find(literal, back, near)
+            near = last if last >= 0 else near
+    if kind != STORED and _is_beside(long, view, at):
+        source = _Source(_BESIDE, view, at)
+        sources += [source] if source.match else []
+        near = back
+    return sources, near
 
 
-def _hinted(view: View, hints: Hints, at: int, whole: bool) -> Hints:
-    """What is looked for in a text from a place on: keys alone where no name of a secret is there."""
-    if len(hints) <= len(patterns.KEY_HINTS):
-        return hints
-    unread, lower = view.text[at:], view.lower[at:]
-    beside = view.text[max(0, at - _CONTEXT) :]
-    issued = names_issuer(Letters(beside), beside.lower(), whole)
-    if not unread.isascii() or holds_named(unread, lower, whole):
-        return hints if issued else tuple(hint for hint in hints if hint.head != "beside")
-    if issued:
-        return hints
-    return tuple(hint for hint in hints if hint.row in (kinds.OPENAI, kinds.PRIVATE, kinds.API, kinds.KEEP))
+def _may_be_marked(unread: Letters, view: View) -> bool:
+    """Whether the key of an issuer may be in what is unread of a text, or begin at its end."""
+    if unread.has_long_run() and is_marked(unread.text):
+        return True
+    # The mark may stand at the end of the piece, with its key still to come.
+    return (not view.final or view.cut) and _begun_key(unread.text) > 0
 
 
-class _Literals:
-    """The literals of hints that are in a text from a place on, each looked for once."""
+def _is_beside(unread: Letters, view: View, at: int) -> bool:
+    """Whether a key without a mark may be in what is unread of a text, beside the name of its issuer."""
+    whole, start = view.final and not view.cut, max(0, at - _CONTEXT)
+    if whole and not unread.has_run(LONG_RUN):
+        return False
+    return names_issuer(view.text[start:], view.lower[start:], whole)
 
-    __slots__ = ("_at", "_found", "_lower", "_text", "_view")
 
-    def __init__(self, view: View, at: int) -> None:
-        self._text, self._lower = view.text[at:], view.lower[at:]
-        self._view, self._at = view, at
-        self._found: dict[str, bool] = {}
-
-    def has(self, hint: patterns.Hint) -> bool:
-        """Whether the literal of a hint is there, and what it needs besides."""
-        if hint.needs and not any(self._is_in(need, True) for need in hint.needs):
-            return False
-        if hint.head == "beside":
-            return self._view.lower.find(hint.literal, max(0, self._at - _CONTEXT)) >= 0
-        return self._is_in(hint.literal, hint.lower)
-
-    def _is_in(self, literal: str, lower: bool) -> bool:
-        known = self._found.get(literal)
-        if known is None:
-            known = self._found[literal] = holds(self._lower if lower else self._text, literal)
-        return known
+def _begun_key(text: str) -> int:
+    """How much of the end of a text may be the mark of an issuer and the beginning of a key behind it."""
+    last = compiled(_BEGUN_KEY).match(text[: -_LONGEST_BEGUN - 1 : -1])
+    return last.end() if last and ("-ks" in last[0] or next(marks(last[0][::-1]), None)) else 0
 
 
 def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
@@ -390,17 +480,51 @@ def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
     if secrets and holds_registered(Letters(text).text, secrets):
         return True
     view = View(text, final=True, cut=False, ends=[], codes=[], before=0)
-    return bool(_sources(view, _KEY_HINTS if keys_only else _HINTS, 0))
+    return bool(_sources(view, STORED if keys_only else WHOLE, 0)[0])
 
 
-def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
+def masked(text: str, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE) -> str:
     """A text masked, and again as long as what is masked lets another value go on."""
-    while True:
-        machine = Machine(secrets, keys_only)
-        shown = machine.feed(text, final=True)
-        if keys_only or not machine.joins or shown == text or not goes_on(shown, secrets):
-            return shown
-        text = shown
+    machine = Machine(secrets, keys_only, kind)
+    shown = machine.feed(text, final=True)
+    while not keys_only and machine.joined and shown != text:
+        text, places = shown, machine.joined
+        machine = Machine(secrets, False)
+        shown = _around(machine, text, places, secrets)
+    return shown
+
+
+def _around(machine: Machine, text: str, places: list[int], secrets: Sequence[str]) -> str:
+    """Mask the lines of a masked text again in which a token may let another value go on, and those around them."""
+    out, done = list[str](), 0
+    for begin, end in _stretches(text, places, whole=any("\n" in secret or "\r" in secret for secret in secrets)):
+        if done < end and goes_on(text[max(begin, done) : end], secrets):
+            if done < begin:
+                out += [machine.pass_by(text[done:begin]), text[done:begin]]
+                done = begin
+            while done < end:
+                out.append(machine.feed(text[done:end], final=end == len(text)))
+                done = end
+                end = end if machine.rests else _line_end(text, end + _AROUND)
+    return "".join((*out, text[done:]))
+
+
+def _stretches(text: str, places: list[int], whole: bool) -> list[list[int]]:
+    """Where the lines around places begin and end, or all of a text; what touches is one."""
+    if whole:
+        return [[0, len(text)]]
+    found = list[list[int]]()
+    for place in places:
+        begin, end = text.rfind("\n", 0, max(0, place - _AROUND)) + 1, _line_end(text, place + _AROUND)
+        if found and begin <= found[-1][1]:
+            found[-1][1] = end
+        else:
+            found.append([begin, end])
+    return found
+
+
+def _line_end(text: str, at: int) -> int:
+    return text.find("\n", at) + 1 or len(text)
 
 
 def goes_on(shown: str, secrets: Sequence[str]) -> bool:

@@ -57,6 +57,11 @@ _PIPED = (
     r"(?P<secret>\"[^\"\r\n]{1,120}\"|'[^'\r\n]{1,120}'|[^\s|;&\"']{1,120})[ ]{0,4}\|[ ]{0,4}(?P<reader>[^\r\n]{1,200})"
 )
 _SHORTEST_BEHIND = 6
+_SHORTEST_MIXED, _FEWEST_CHANGES = 8, 3
+_CHANGES = r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
+"""Where letters and digits meet: a word with a number behind it has but one such place."""
+_MIXED_INNOCENT = r"\d{4}-\d{2}-\d{2}|(?:\d{1,4}[a-z]{1,2}){2,6}(?![A-Za-z0-9])|[^\s]{0,63}[/\\@(]"
+"""A date, a span of time, a path or what else is put together."""
 _NEAR = 80
 """So far before a key the name of its issuer may stand."""
 _BESIDE_LENGTH = 126
@@ -675,6 +680,19 @@ def _short(view: View, hint: Match) -> Found:
     return found if run and len(run[0]) >= _SHORTEST_BEHIND and compiled("[0-9]").search(run[0]) else None
 
 
+def _mixed(view: View, hint: Match) -> Found:
+    """What stands behind a word that means other things too: no name, number, date or path, but letters and digits."""
+    found = _credential(view, hint)
+    if not isinstance(found, Head):
+        return found
+    run = compiled(r"[^\s\"'`]{0,64}").match(view.text, found.start)
+    if run is None or view.open(run.end()):
+        return Pending(found.start)
+    changes = compiled(_CHANGES).findall(run[0])
+    mixed = len(run[0]) >= _SHORTEST_MIXED and len(changes) >= _FEWEST_CHANGES
+    return found if mixed and not compiled(_MIXED_INNOCENT).match(run[0]) else None
+
+
 def _user(view: View, hint: Match) -> Found:
     """A user and password behind a long option, where the program takes both behind its short form."""
     return _pair(view, hint.end()) if _programs(view, hint.start()).get("u") == tables.PAIR else None
@@ -791,6 +809,7 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "piped": _piped,
     "beside": _beside,
     "short": _short,
+    "mixed": _mixed,
     "named": _credential,
 }
 """Who looks closer at any hint, by the name that a hint has."""

@@ -104,6 +104,10 @@ _SPELLINGS = {
     "senha": r"(?<!de)senha",
     "senord": r"senord(?<=l[öo]senord)",
     "jelsz": r"jelsz[óo]",
+    "clave": r"clave(?<![a-z]clave)(?: (?:de )?(?:api|acceso)| secreta)?",
+    "parola": r"parola(?<![a-z]parola)(?: d['\u2019]ordine)?",
+    "jeton": r"jeton(?<![a-z]jeton)(?: d['\u2019]acc[eè]s)?",
+    "ssel": r"ssel(?:(?<=schlüssel)|(?<=schluessel))",
 }
 """How the words of other languages are spelt, where that is not as they begin."""
 _BESIDE = r"(?<![a-z0-9])[a-z0-9](?=[a-z0-9_.-]{16}|[a-z0-9_.-]{0,15}\Z)"
@@ -217,11 +221,12 @@ HINTS = (
     Hint("<<", r"<<(?<!<<<)-?[ \t]{0,4}[\"'\\]?\w{1,40}[\"']?[^\r\n]{0,200}\r?\n(?=.|\Z)", "fed", kinds.GENERIC),
     Hint("echo ", r"echo[ ](?:-[neE]{1,3}[ ])?(?=\S|\Z)", "piped", kinds.GENERIC),
     Hint("printf ", r"printf[ ](?=\S|\Z)", "piped", kinds.GENERIC),
-    *(Hint(issuer, _BESIDE, "beside", kinds.GENERIC, lower=True) for issuer in tables.ISSUERS),
+    Hint("", _BESIDE, "beside", kinds.GENERIC, lower=True),
     Hint("pass", rf"pass(?:wor[dt]|wd|phrase|code|ord|{_PASSE})?" + _AFTER, "password", kinds.JSON, lower=True),
     Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
     Hint("pw", r"pw(?<![a-z0-9]pw)" + _AFTER, "short", kinds.JSON, lower=True),
     *(Hint(name, _SPELLINGS.get(name, name) + _AFTER, "named", kinds.JSON, lower=True) for name in tables.PASSWORDS),
+    *(Hint(name, _SPELLINGS[name] + _AFTER, "mixed", kinds.JSON, lower=True) for name in tables.AMBIGUOUS),
     Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),

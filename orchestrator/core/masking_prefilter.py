@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, all_seen, compiled
 
-NOTHING, HIDDEN, WHOLE, BROKEN, COLOURED = range(5)
-"""What a text may hold: nothing; something hidden, but no secret; a secret; a secret that something hidden breaks, or
-that only colours do.
+NOTHING, HIDDEN, KEYS, FORMS, WHOLE, BROKEN, COLOURED = range(7)
+"""What a text may hold: nothing; something hidden, but no secret; keys alone; beside them secrets that no name stands
+before, such as passwords in URLs; any secret; a secret that something hidden breaks, or that only colours do.
 
 Where a text holds something hidden, this is no answer for the texts that it was put together from, nor for those that
 it is decoded to.
@@ -28,6 +28,7 @@ NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
     "identified by",
     *tables.PASSWORDS,
+    *tables.AMBIGUOUS,
 )
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
@@ -37,7 +38,7 @@ _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
 
 def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
-    """What a text may hold: `NOTHING`, `HIDDEN`, `WHOLE`, `BROKEN` or `COLOURED`.
+    """What a text may hold: `NOTHING`, `HIDDEN`, `KEYS`, `FORMS`, `WHOLE`, `BROKEN` or `COLOURED`.
 
     Args:
         text: what is to be stored or shown.
@@ -54,30 +55,35 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
     if not letters.controls and not letters.spells_controls():
         found = _holds(letters, secrets, keys_only)
         if not found or not letters.dropped or all_seen(text):
-            return WHOLE if found else NOTHING
+            return found
     from orchestrator.core import masking_hidden
 
     views = masking_hidden.views(text, letters)
     if views:
         return BROKEN if any(_holds(Letters(view), secrets, keys_only, anew=True) for view in views) else HIDDEN
-    return WHOLE if _holds(letters, secrets, keys_only) else NOTHING
+    return _holds(letters, secrets, keys_only)
 
 
-def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: bool = False) -> bool:
-    """Whether a secret may be in a text; where ``anew`` is true a key may begin in the middle of a word."""
+def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: bool = False) -> int:
+    """What a text may hold: as `look`; where ``anew`` is true a key may begin in the middle of a word."""
     text, anew = letters.text, anew or letters.dropped
     lower = "" if keys_only else letters.lower()
     if secrets and holds_registered(text, secrets):
-        return True
-    if not keys_only and (letters.labelled or holds_named(text, lower)):
-        return True
+        return WHOLE
+    if not keys_only:
+        if letters.labelled or holds_name(lower):
+            return WHOLE
+        if holds_form(text, lower):
+            return FORMS
     if _holds_begin(text):
-        return True
+        return KEYS
     if "k" in text and "sk-" in text and (anew or _begins(text)) and compiled(_SK).search(text):
-        return True
+        return KEYS
     if not letters.has_long_run():
-        return False
-    return (not keys_only and names_issuer(letters, lower)) or is_marked(text)
+        return NOTHING
+    if not keys_only and names_issuer(text, lower):
+        return WHOLE
+    return KEYS if is_marked(text) else NOTHING
 
 
 def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], keys_only: bool) -> bool:
@@ -89,8 +95,10 @@ def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], k
         return True
     if long or ("_" in text and any(_without_digits(mark) in text for mark in tables.SPLIT)) or _holds_begin(text):
         return True
-    if not keys_only and (holds_named(text, text.lower()) or ("://" in text and len(whole) > _ENDLESS_URL)):
-        return True
+    if not keys_only:
+        lower = text.lower()
+        if holds_name(lower) or holds_form(text, lower) or ("://" in text and len(whole) > _ENDLESS_URL):
+            return True
     # A word that no colour breaks ends in them all.
     return "sk-" in text and (_begins(text) or text.count("sk-") != whole.count("task-"))
 
@@ -134,26 +142,26 @@ def _holds_short_name(lower: str) -> bool:
     return compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
 
 
-def names_issuer(letters: Letters, lower: str, final: bool = True) -> bool:
+def names_issuer(text: str, lower: str, final: bool = True) -> bool:
     """Whether a text names an issuer whose keys have no mark, and may hold such a key, or go on with one."""
-    least = tables.SHORTEST_BESIDE if "airtable" not in lower else LONG_RUN
-    return (not final or letters.has_run(least)) and any(holds(lower, issuer) for issuer in tables.ISSUERS)
+    if not any(holds(lower, issuer) for issuer in tables.ISSUERS):
+        return False
+    return not final or Letters(text).has_run(tables.SHORTEST_BESIDE if "airtable" not in lower else LONG_RUN)
 
 
-def holds_named(data: str, lower: str, final: bool = True) -> bool:
-    """Whether a secret may be in a text that is masked where it is shown: names are what most texts have.
-
-    Args:
-        final: whether the text does not go on; else also whether one may begin that is known by what follows.
-    """
+def holds_name(lower: str) -> bool:
+    """Whether a word is in a text that a secret may follow; this is what most texts have that hold one."""
     for rare, name in _named():
         if rare in lower and name in lower:
             return True
-    if ("J" in data and "eyJ" in data) or ("pw" in lower and _holds_short_name(lower)):
+    return "pw" in lower and _holds_short_name(lower)
+
+
+def holds_form(data: str, lower: str) -> bool:
+    """Whether a text may hold a secret that is masked where it is shown and has no such word before it."""
+    if "J" in data and "eyJ" in data:
         return True
-    if "://" in data and (not final or "@" in data or len(data) > _ENDLESS_URL):
-        return True
-    if not final and ("<<" in data or "echo " in data or "printf " in data):
+    if ":" in data and "/" in data and "://" in data and ("@" in data or is_endless(data)):
         return True
     if "=" in data and ("signature=" in lower or ("_" in data and "_auth" in lower)):
         return True
@@ -162,6 +170,14 @@ def holds_named(data: str, lower: str, final: bool = True) -> bool:
     return "-user" in lower or "curl" in lower or not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
 
 
+def is_endless(data: str) -> bool:
+    """Whether a text has so long a stretch without what ends the password of a URL that it needs no `@` behind it."""
+    whole = _ENDLESS_URL // 2  # such a stretch covers one of these parts
+    places = range(0, len(data) - whole + 1, whole)
+    return any(all(data.find(stop, at, at + whole) < 0 for stop in _URL_STOPS) for at in places)
+
+
+_URL_STOPS = " /\"\n'"
 _OPTIONS = frozenset((*tables.OPTION_LETTERS, tables.STDIN_LETTER))
 
 
@@ -244,7 +260,7 @@ def _marks_by_ending() -> dict[str, list[str]]:
 def _endings(data: str) -> frozenset[str]:
     """What stands before the sign of each mark that ends with a sign and may be in a text."""
     if len(data) < SHORT:
-        # Making the patterns costs more than looking at what stands before each sign.
+        # Making the patterns costs more than looking at what stands before each sign (SEC-16).
         parts = data.replace("_", "-").replace(".", "-").split("-")
         return tables.ENDINGS.intersection([part[-2:] for part in parts])
     backwards, found = data[::-1], frozenset[str]()

@@ -66,39 +66,56 @@ class Stream:
     """
 
     def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
-        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
-        self._passes = [_Pass(secrets, keys_only) for _ in range(1 if keys_only else 2)]
+        self._pass = _Pass(secrets, keys_only)
+        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on (SEC-8).
+        self._again = None if keys_only else _Pass(secrets, keys_only)
+        self._held = ""
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
-        text = self._passes[0].take_begun() + text
-        context, end = self._plain(text)
-        passed = "".join([each.pass_by(text[context:end]) for each in reversed(self._passes)]) if end else ""
-        rest = text[end:]
-        if end and not rest:
-            return passed + text
-        for each in self._passes:
-            rest = each.feed(rest)
-        return passed + text[:end] + rest
+        text = self._pass.take_begun() + self._held + text
+        self._held = ""
+        end, hides = self._plain(text)
+        passed = self._passed(text[:end], hides) if end else ""
+        rest = text[end : len(text) - len(self._held)]
+        return passed + self._masked_again(self._pass.feed(rest)) if rest else passed
 
-    def _plain(self, text: str) -> tuple[int, int]:
-        """Up to which line a piece holds no secret, and none begins; and which lines before it still count.
+    def _plain(self, text: str) -> tuple[int, bool]:
+        """Up to where a piece holds no secret, and none begins; and whether it hides anything.
 
-        One look decides that for most pieces, so that no more than a last line without its end is masked character by
-        character: what goes on behind the end of a line has a name before it, or begins as no word does.
+        One look decides that for most pieces. Where a secret may begin in the last line without its end, this is the
+        end of the line before: what goes on behind that has a name before it, or begins as no word does.
         """
+        waits = not self._pass.waits_for_nothing or (self._again is not None and not self._again.waits_for_nothing)
+        if waits or not self._by_lines or hidden.says(text):
+            return 0, False
+        known = "".join([each.context for each in (self._again, self._pass) if each is not None]) + text
+        found = look(known, self._secrets, keys_only=self._keys_only)
+        if found not in (NOTHING, HIDDEN):
+            return 0, False
+        begins = self._pass.begins(known) if found == NOTHING and hidden.begun(text) == len(text) else -1
+        if 0 <= begins <= len(text):
+            self._held = text[len(text) - begins :]
+            return len(text) - begins, False
         end = text.rfind("\n") + 1
-        small = end < len(text) < _CONTEXT
-        if not end or small or not self._by_lines or not all(each.waits_for_nothing for each in self._passes):
-            return 0, 0
-        if hidden.says(text):
-            return 0, 0
-        known = "".join([each.context for each in reversed(self._passes)]) + text
-        if look(known, self._secrets, keys_only=self._keys_only) not in (NOTHING, HIDDEN):
-            return 0, 0
-        return text.find("\n", end - _CONTEXT, end - 1) + 1 if end > _CONTEXT else 0, end
+        return 0 if end < len(text) < _CONTEXT else end, found == HIDDEN
+
+    def _passed(self, text: str, hides: bool) -> str:
+        passed = self._pass.pass_by(text, hides)
+        return passed if self._again is None else self._again.pass_by(passed, hides)
+
+    def _masked_again(self, text: str) -> str:
+        """Mask what is masked again, as far as that may change it."""
+        if self._again is None:
+            return text
+        if self._pass.take_joins() or not self._again.rests:
+            return self._again.feed(text)
+        # What is held back could yet belong to what is right before it.
+        end = len(text) if self._pass.rests else max(text.rfind("\n") + 1, len(text) - _CONTEXT)
+        passed = self._again.pass_by(text[:end], True) if end > 0 else ""
+        return passed + (self._again.feed(text[max(end, 0) :]) if end < len(text) else "")
 
     def close(self, cut: bool = False) -> str:
         """Give out the rest.
@@ -107,10 +124,8 @@ class Stream:
             cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
                 masked, which in a whole text would be none.
         """
-        rest = ""
-        for each in self._passes:
-            rest = each.feed(rest) + each.close(cut)
-        return rest
+        rest = (self._pass.feed(self._held) if self._held else "") + self._pass.close(cut)
+        return rest if self._again is None else self._again.feed(rest) + self._again.close(cut)
 
 
 def masked(text: str, secrets: Sequence[str], keys_only: bool, coloured: bool = False) -> str:
@@ -140,31 +155,51 @@ class _Pass:
     @property
     def joins(self) -> bool:
         """As of the machine."""
-        return self._machine.joins
+        return bool(self._machine.joined)
 
     @property
     def waits_for_nothing(self) -> bool:
-        """Whether it is inside of no secret, nor of anything hidden."""
-        return not self._begun and not self._machine.is_inside
+        """Whether it is inside of no secret, nor of anything hidden, and behind no name of one."""
+        return not self._begun and not self._machine.is_inside and not self._machine.waits
 
     @property
     def context(self) -> str:
         """The line that is not at its end, and a little of what came before, which may still count."""
         return self._machine.context
 
+    @property
+    def rests(self) -> bool:
+        """Whether all that was fed is given out, and nothing that follows can change what it was."""
+        return not self._begun and not self._hidden and self._machine.rests
+
+    def begins(self, text: str) -> int:
+        """As of the machine."""
+        return self._machine.begins(text)
+
+    def take_joins(self) -> bool:
+        """Whether anything was masked since the last time that lets another value go on."""
+        joined, self._machine.joined = self._machine.joined, []
+        return bool(joined)
+
     def take_begun(self) -> str:
         """The beginning of something hidden that the last piece ended with, which is to stand before the next one."""
         begun, self._begun = self._begun, ""
         return begun
 
-    def pass_by(self, text: str) -> str:
-        """Take lines that hold no secret, the last of some; give out what was held back before them."""
-        plain = "".join(hidden.split(text)[::2])
+    def pass_by(self, text: str, hides: bool) -> str:
+        """Take a text that holds no secret; give it out behind what was held back before it.
+
+        Args:
+            text: what no secret is in, and none begins in.
+            hides: whether anything hidden may be in it.
+        """
+        start = text.rfind("\n", 0, max(0, len(text) - _CONTEXT)) + 1
+        plain = self._without_hidden(text[start:], kept=False) if hides else text[start:]
         held = self._machine.pass_by(plain)
         out = self._with_hidden(_Part(len(held), held, True)) + self._unseen(self._taken)
         self._taken += len(plain)
         self._given, self._held = self._taken, 0
-        return out
+        return out + text
 
     def feed(self, text: str) -> str:
         text = self._begun + text
@@ -202,13 +237,15 @@ class _Pass:
             return True
         return self._hidden[-1][0] < self._taken and not hidden.says(text)
 
-    def _without_hidden(self, text: str) -> str:
+    def _without_hidden(self, text: str, kept: bool = True) -> str:
         parts = hidden.split(text)
         seen, unseen = parts[::2], parts[1::2]
         if not unseen:
             return text
         places = list(itertools.accumulate(map(len, seen[:-1]), initial=self._taken))[1:]
         self._machine.anew(places)
+        if not kept:
+            return "".join(seen)
         # Within a secret that never ends there could be any number of them.
         if self._given == self._taken or self._held + len(text) <= _HELD:
             self._hidden.extend(zip(places, unseen, strict=True))

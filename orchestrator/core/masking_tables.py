@@ -229,6 +229,9 @@ SHORTEST_BESIDE = 24
 
 PASSWORDS = ("kennwort", "contrase", "senha", "wachtwoord", "senord", "salasana", "adgangskode", "jelsz", "heslo")
 """What a password is called in other languages, each as far as all its spellings are alike in letters of ASCII."""
+AMBIGUOUS = ("clave", "parola", "jeton", "ssel")
+"""Words for a password, token or key that mean other things as well: Spanish, Italian and Turkish, French, and the end
+of the German word."""
 LABELS = (
     *("パスワード", "秘密鍵", "暗証番号", "トークン", "シークレット", "APIキー", "API キー", "密码", "비밀번호"),
     *("пароль", "Пароль", "hasło", "Hasło", "şifre", "Şifre"),

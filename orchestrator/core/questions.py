@@ -110,7 +110,7 @@ def effects(
         said |= {each: f"task {task} goes on with the answer {each}" for each in (YES, NO)}
     offered = decisions(kind, text)
     if who == "the project manager" and group is None and task is None:
-        # Nothing is there to abandon: it would do what `revise` does.
+        # Nothing is there to abandon: it would do what `revise` does (PPL-15).
         offered = tuple(decision for decision in offered if decision not in ABANDONS)
     return {decision: said[decision] for decision in offered}
 

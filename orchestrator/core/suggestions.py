@@ -291,10 +291,11 @@ def is_local(text: str) -> bool:
 
 
 def _anywhere(suggestion: Suggestion) -> Suggestion:
-    given = {name: value for name, value in suggestion.arguments.items() if name != "db"}
-    if given == suggestion.arguments and not any(map(_is_path, given.values())):
+    arguments = suggestion.arguments
+    if "db" not in arguments and not any(map(_is_path, arguments.values())):
         return suggestion
-    return suggest(suggestion.operation, **{name: "PATH" if _is_path(each) else each for name, each in given.items()})
+    given = {name: "PATH" if _is_path(each) else each for name, each in arguments.items() if name != "db"}
+    return suggest(suggestion.operation, **given)
 
 
 def _is_path(value: Argument) -> bool:

@@ -79,7 +79,7 @@ def _pointers(root: str) -> bytes | None:
 
 def _settings(root: str) -> dict[str, str | None]:
     paths = [f"{project.FOLDER}/{name}" for name in FILES]
-    # Of a linked worktree that of the main checkout counts, and its own one once it is merged.
+    # Of a linked worktree that of the main checkout counts, and its own one once it is merged (RUN-46).
     paths += dict.fromkeys((config.OWN_FILE, os.path.relpath(project.own_settings(root), root).replace(os.sep, "/")))
     if not os.path.lexists(os.path.join(root, project.FOLDER, project.GUIDE)):
         paths.append(project.GUIDE)

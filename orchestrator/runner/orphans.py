@@ -205,7 +205,7 @@ def _is_nobodys(of: Family, process: Process) -> bool:
         first = of.known.get(of.leader) or processes.find(of.leader)
         if process.session in (0, os.getsid(0)) or first is None or int(process.started) < int(first.started):
             return False
-        # Who has lowered the limit did so to hide.
+        # Who has lowered the limit did so to hide (RUN-55).
         return _are_all_ours or brands.of(process.number) not in (None, brands.of(0))
 
 

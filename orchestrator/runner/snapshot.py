@@ -158,7 +158,7 @@ def changed(before: Snapshot, after: Snapshot) -> list[Change]:
     old, new = before.files, after.files
     # As good as nothing differs among very many, so what compares is C.
     differing = list(itertools.compress(new, map(operator.ne, new.values(), map(old.get, new))))
-    # Nobody can set a time of change back. Where the system has none, there is only that of the modification.
+    # Nobody can set a time of change back. Where the system has none, there is only that of the modification (RUN-8).
     limit = before.taken_ns - RECENT_NS
     recent = (path for path, known in old.items() if known[_WRITTEN] >= limit and new.get(path) == known)
     found = [Change(path, NEW) for path in differing if path not in old]

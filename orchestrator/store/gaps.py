@@ -216,7 +216,7 @@ _STANDING = (
     ),
 )  # fmt: skip
 # Two looks, since a list of two would be built anew for every row. Here and below CASE stops where a value is known;
-# AND and OR in a column of the result evaluate both sides.
+# AND and OR in a column of the result evaluate both sides (AUD-7).
 _STARTED = """CASE WHEN EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
     AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) THEN 1 ELSE EXISTS (SELECT 1 FROM handoffs h
     WHERE h.session_id = {0}.session_id AND h.group_id = '' AND h.turn = {1}) END"""
@@ -262,10 +262,11 @@ _UNGIVEN = f"""SELECT r.seq, r.id, r.group_id, r.role, r.agent_id, r.response_st
         CASE WHEN json_valid(d.answer) THEN d.answer ELSE '{{}}' END, '$.awaiting_manager') w
     WHERE d.session_id = r.session_id AND d.seq = r.turn AND w.value = ifnull(r.group_id, w.value)))
     ORDER BY r.seq"""
-_STEPS = "SELECT count(*), max(seq), min(seq) FROM audit_events WHERE session_id = :session"
-_MISSING_STEP = """SELECT e.seq + 1 FROM audit_events e WHERE e.session_id = :session AND NOT EXISTS (
-    SELECT 1 FROM audit_events n WHERE n.session_id = e.session_id AND n.seq = e.seq + 1) ORDER BY e.seq LIMIT 1"""
-_FIRST_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = 1"
+_STEPS = "SELECT count(*), max(seq) FROM audit_events WHERE session_id = :session AND seq > :since"
+_MISSING_STEP = """SELECT e.seq + 1 FROM audit_events e WHERE e.session_id = :session AND e.seq > :since
+    AND NOT EXISTS (SELECT 1 FROM audit_events n WHERE n.session_id = e.session_id AND n.seq = e.seq + 1)
+    ORDER BY e.seq LIMIT 1"""
+_FIRST_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = :since + 1"
 # The newest spawn of each group, unless it is still open or was closed with its group or session. A later spawn of its
 # group ended every earlier one.
 _SPAWNS = """SELECT newest.group_id, newest.turn FROM (SELECT group_id, max(turn) AS turn FROM handoffs
@@ -280,11 +281,15 @@ _SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h INDEXED BY sqlite_autoin
     LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""
 _ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = :session
     AND r.group_id IS :of AND r.turn = :turn"""
-_LAST_OF_MANAGER = "SELECT max(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'"
+_LAST_OF_MANAGER = """SELECT max(seq) FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
+    WHERE session_id = :session AND seq > :since AND role = 'project_manager'"""
 _LAST_DECISION = """SELECT max(seq) FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id IS :of"""
 _MOVES = """SELECT entity, entity_id, seq, from_status, to_status, changed_by, cause FROM status_changes
-    WHERE session_id = :session AND entity IN ('group', 'task', 'session') ORDER BY seq, part"""
+    WHERE session_id = :session AND seq > :since AND entity IN ('group', 'task', 'session') ORDER BY seq, part"""
+_MOVED_BEFORE = """SELECT to_status, seq FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = :session AND entity = :entity AND entity_id = :id AND seq <= :since
+    ORDER BY seq DESC, part DESC LIMIT 1"""
 _STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = :seq"
 _MAKER = "SELECT role, kind FROM agents WHERE id = :name"
 _VERDICT = """SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
@@ -398,13 +403,24 @@ class _Course:
     known: whether the status is; of what came in from elsewhere it is not before its first change.
     """
 
-    __slots__ = ("group_id", "known", "seq", "standing", "status")
+    __slots__ = ("begun", "group_id", "known", "seq", "standing", "status")
 
     def __init__(self, standing: _Standing | None, group_id: str | None) -> None:
         self.standing, self.group_id = standing, group_id
         self.known = standing is not None and not (standing.born or "").startswith(_IMPORT)
         self.status = standing.first if standing and self.known else None
         self.seq = standing.created_seq if standing else 0
+        self.begun = False
+
+    def begin(self, connection: sqlite3.Connection, entity: str, id_: str, key: dict[str, Any]) -> None:
+        """Put it where the changes led that come before those which are looked at."""
+        if self.begun:
+            return
+        self.begun = True
+        moved = {**key, "entity": entity, "id": id_}
+        before = connection.execute(_MOVED_BEFORE, moved).fetchone() if key["since"] else None
+        if before is not None:
+            self.known, (self.status, self.seq) = True, before
 
 
 class _Makers(dict[str, tuple[str | None, str | None]]):
@@ -442,7 +458,7 @@ def others(connection: sqlite3.Connection, session: str, since: int = 0) -> Iter
     for rule in _OTHERS:
         yield from _broken_rule(connection, rule, key)
     yield from _undecidable(connection, key)
-    yield from (Break._make((UNPLANNED, *fault)) for fault in planned.faults(connection, session))
+    yield from (Break._make((UNPLANNED, *fault)) for fault in planned.faults(connection, session, since))
     yield from (each for each in _uncaused(connection, key) if each.seq > since)
     for seq, group, by, missing in path_history.unproven(connection, session, since):
         text = f"group {group} was completed in step {seq}, where its path lacked {missing}"
@@ -516,16 +532,18 @@ def _of_turns(connection: sqlite3.Connection, session: str, since: int = 0) -> I
     key = {"session": session, "since": since}
     for rule in _OF_TURNS:
         yield from _broken_rule(connection, rule, key)
-    count, last, _ = connection.execute(_STEPS, key).fetchone()
-    if count != (last or 0) and (missing := _missing_step(connection, key)) > since:
-        text = f"of {last} steps {count} are on record; step {missing} is missing"
+    count, last = connection.execute(_STEPS, key).fetchone()
+    if count != (last or since) - since:
+        missing = _missing_step(connection, key)
+        recorded, _ = connection.execute(_STEPS, {**key, "since": 0}).fetchone()
+        text = f"of {last} steps {recorded} are on record; step {missing} is missing"
         yield Break(MISSING_STEP, missing, session, None, None, None, None, text, "audit_events")
     yield from _unended(connection, key)
 
 
 def _missing_step(connection: sqlite3.Connection, key: dict[str, Any]) -> int:
     if connection.execute(_FIRST_STEP, key).fetchone() is None:
-        return 1
+        return int(key["since"]) + 1
     return int(connection.execute(_MISSING_STEP, key).fetchone()[0])
 
 
@@ -551,11 +569,14 @@ def _uncaused(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[B
     for entity, sql in (("group", _GROUPS), ("task", _TASKS), ("session", _SESSION)):
         for row in connection.execute(sql, key):
             courses[entity, row[0]] = _Course(_Standing._make(row), row[-1])
+            if row[2] > key["since"]:
+                courses[entity, row[0]].begin(connection, entity, row[0], key)
     recorded, makers = _recorded(connection, key), _Makers(connection)
     for entity, id_, seq, before, after, by, cause in connection.execute(_MOVES, key):
         course = courses.get((entity, id_))
         if course is None:
             course = courses[entity, id_] = _Course(None, id_ if entity == "group" else None)
+        course.begin(connection, entity, id_, key)
         usual = cause in _USUAL and (before, after) in _GROUP_MOVES and makers[by][1] == "system"
         if not (usual and entity == "group" and course.known and course.status == before and recorded(seq)):
             move = _Move(entity, id_, seq, before, after, by, cause)
@@ -570,9 +591,9 @@ def _uncaused(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[B
 
 def _recorded(connection: sqlite3.Connection, key: dict[str, Any]) -> Callable[[int], bool]:
     """Whether a step is on record; no look at each where none is missing."""
-    count, last, first = connection.execute(_STEPS, key).fetchone()
-    if count == last and first == 1:
-        return range(1, last + 1).__contains__
+    since, (count, last) = key["since"], connection.execute(_STEPS, key).fetchone()
+    if count == (last or since) - since:
+        return range(since + 1, (last or since) + 1).__contains__
     return lambda seq: connection.execute(_STEP, {**key, "seq": seq}).fetchone() is not None
 
 

@@ -128,7 +128,7 @@ def moved(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
     seen = _read(link)
     if seen is None or _has(connection, seen):
         return None
-    # A copy may get the inode of a file that was deleted; it was written after the mark, a moved file was not.
+    # A copy may get the inode of a file that was deleted; it was written after the mark, a moved file was not (STO-15).
     with contextlib.suppress(OSError):
         if os.stat(getattr(connection, "path", "")).st_mtime > os.stat(link).st_mtime + _CHECKPOINT_S:
             return None
@@ -151,7 +151,7 @@ def has_older_log(path: str, folder: str | None) -> bool:
         return False
     marks = [] if folder is None else _marks(os.path.join(folder, _name(os.fsencode(path))))
     inodes = {seen.inode for seen in map(_read, marks) if seen is not None and seen.inode}
-    # A file of which nothing was seen here may be a copy that was made together with its log, in either order.
+    # A file of which nothing was seen here may be a copy that was made together with its log, in either order (STO-7).
     least = 0.0 if marks and log.st_size < _WRITTEN_BACK_BYTES else _CHECKPOINT_S
     if file.st_mtime - log.st_mtime > least:
         return True

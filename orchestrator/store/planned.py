@@ -21,9 +21,10 @@ _FIRST = """(SELECT c.from_status FROM status_changes c INDEXED BY ix_status_cha
     WHERE c.session_id = {0}.session_id AND c.entity = '{1}' AND c.entity_id = {0}.id ORDER BY c.seq, c.part LIMIT 1)"""
 _REPORTS = """SELECT r.seq, r.agent_id, r.response_status, r.details FROM agent_reports r
     INDEXED BY sqlite_autoindex_agent_reports_1 WHERE r.session_id = :session
-    AND r.role = 'project_manager' AND r.effect IN ('plan', 'continue') ORDER BY r.seq"""
+    AND r.seq > :since AND r.role = 'project_manager' AND r.effect IN ('plan', 'continue') ORDER BY r.seq"""
 _KNOWN = "SELECT id FROM task_groups WHERE session_id = :session"
 _STATUSES = "SELECT DISTINCT response_status FROM workflow_transitions"
+# The plus keeps SQLite from passing the bound on steps on to the reports, of which it would walk a range for each row.
 # A group and a criterion of a report's step, but for the group of an investigation that no group was named for.
 _MADE_GROUPS = f"""SELECT g.created_seq, g.id, g.id, g.created_by, g.name, g.description,
     ifnull({_FIRST.format("g", "group_kind")}, g.kind),
@@ -31,19 +32,20 @@ _MADE_GROUPS = f"""SELECT g.created_seq, g.id, g.id, g.created_by, g.name, g.des
     (SELECT json_group_array(d.depends_on) FROM group_dependencies d WHERE d.session_id = g.session_id
         AND d.group_id = g.id AND d.seq = g.created_seq)
     FROM task_groups g CROSS JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
-        ON r.session_id = g.session_id AND r.seq = g.created_seq
-    WHERE g.session_id = :session AND NOT (g.id = 'investigation-' || g.created_seq AND g.kind = 'research'
-        AND r.effect NOT IN ('plan', 'continue')) ORDER BY g.created_seq, g.id"""
+        ON r.session_id = g.session_id AND r.seq = +g.created_seq
+    WHERE g.session_id = :session AND g.created_seq > :since
+        AND NOT (g.id = 'investigation-' || g.created_seq AND g.kind = 'research'
+            AND r.effect NOT IN ('plan', 'continue')) ORDER BY g.created_seq, g.id"""
 _MADE_CRITERIA = f"""SELECT k.created_seq, k.id, k.group_id, k.created_by,
     ifnull({_FIRST.format("k", "criterion_text")}, k.text), k.metric, k.operator, k.target, k.command, k.group_id,
     k.due_at, CASE WHEN k.approval = 'approved' AND EXISTS (SELECT 1 FROM audit_events e CROSS JOIN agents a
         WHERE e.session_id = k.session_id AND e.seq = k.approved_seq AND e.kind = 'criterion approve'
         AND e.actor = k.approved_by AND a.id = e.actor AND a.kind = 'human') THEN 'pending' ELSE k.approval END
     FROM criteria k CROSS JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
-        ON r.session_id = k.session_id AND r.seq = k.created_seq
-    WHERE k.session_id = :session ORDER BY k.created_seq, k.id"""
+        ON r.session_id = k.session_id AND r.seq = +k.created_seq
+    WHERE k.session_id = :session AND k.created_seq > :since ORDER BY k.created_seq, k.id"""
 STATEMENTS = {"plans": _REPORTS, "planned groups": _MADE_GROUPS, "planned criteria": _MADE_CRITERIA}
-"""All that walk the record, by name; each takes the session."""
+"""All that walk the record, by name; each takes the session and a step."""
 
 _OF_GROUP = (
     "creator", "name", "description", "kind", "security_sensitive", "complexity", "priority", "depends_on",
@@ -71,11 +73,14 @@ Wanted = Mapping[tuple[str, str], tuple[Any, ...]]
 """What a plan says, by kind and id, in the order of the columns that are compared."""
 
 
-def faults(connection: sqlite3.Connection, session: str) -> Iterator[Fault]:
+def faults(connection: sqlite3.Connection, session: str, since: int = 0) -> Iterator[Fault]:
     """Groups and criteria that came of a report and are not in its plan, or differ from it, and planned ones that are
     missing.
+
+    Args:
+        since: only those of later steps.
     """
-    key = {"session": session}
+    key = {"session": session, "since": since}
     made = [
         *(("group", _OF_GROUP, (*row, _sorted(on))) for *row, on in connection.execute(_MADE_GROUPS, key)),
         *(("criterion", _OF_CRITERION, row) for row in connection.execute(_MADE_CRITERIA, key)),

@@ -6,6 +6,8 @@ the same order. Filters compare whole values; an absent one is null and filters 
 
 from __future__ import annotations
 
+import operator
+
 from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Reader
@@ -187,7 +189,7 @@ UNJUDGED = (
 )  # fmt: skip
 """Kinds of events that change nothing of what a verdict rests on. Every other kind does, also one added later."""
 
-# A refusal may call the next rung or ask a person, which its step decides.
+# A refusal may call the next rung or ask a person, which its step decides (VAL-5).
 _JUDGED = f"""(e.kind NOT IN ({", ".join(f"'{kind}'" for kind in UNJUDGED)}) OR EXISTS (SELECT 1
     FROM router_decisions d WHERE e.kind = 'refusal' AND d.session_id = e.session_id AND d.seq = e.seq))"""
 CHANGED_SINCE = f"""SELECT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = :chain AND e.seq > :seq
@@ -335,6 +337,9 @@ def _rowid_at(bound: str) -> str:
         WHERE b.session_id = :session AND b.seq <= :{bound} ORDER BY b.seq DESC, b.part DESC LIMIT 1"""
 
 
+_NAME = operator.itemgetter(0)
+
+
 def rows(reader: Reader, sql: str, **parameters: object) -> list[Row]:
     """The rows of a statement by column name, flags as booleans."""
     try:
@@ -342,8 +347,8 @@ def rows(reader: Reader, sql: str, **parameters: object) -> list[Row]:
     except UnicodeEncodeError:
         # Half a surrogate pair is stored nowhere, so nothing matches it.
         return []
-    columns = [column[0] for column in cursor.description]
-    flags = [name for name in columns if name in FLAGS]
+    columns = list(map(_NAME, cursor.description))
+    flags = FLAGS.intersection(columns)
     found: list[Row] = [dict(zip(columns, row, strict=True)) for row in cursor]
     for row in found:
         for name in flags:

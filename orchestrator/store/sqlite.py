@@ -375,7 +375,7 @@ def require_place(connection: sqlite3.Connection, log: Identity | None = None) -
     if _identity(path) != identity:
         raise problems.no_database(path, "was moved or deleted while it was open")
     if log is not None and log_identity(connection) != log:
-        # What would be written now is found by nobody: from here on this file counts as gone.
+        # What would be written now is found by nobody: from here on this file counts as gone (STO-17).
         connection.identity = _NOWHERE  # type: ignore[attr-defined]
         raise problems.no_database(path, "lost its -wal file, with its last steps, while it was open")
 
@@ -523,7 +523,7 @@ def _check_file(real: str, write: bool) -> tuple[int, int]:
     if not stat.S_ISREG(found.st_mode):
         raise problems.no_file(real, folder=stat.S_ISDIR(found.st_mode))
     if not found.st_size and pending_log(real) and not _has_content(real):
-        # SQLite would delete the log. One that belongs to the file is never there before the file has content.
+        # SQLite would delete the log. One that belongs to the file is never there before the file has content (STO-7).
         raise problems.log_alone(real)
     if 0 < found.st_size < _HEADER_BYTES:
         # SQLite takes a file of one byte for an empty one, and would write over it.
@@ -558,7 +558,7 @@ def _mode(real: str, write: bool) -> str:
         return "mode=ro"
     if not pending_log(real):
         # Nobody can write it. In a folder that can be written, a -shm file that is as read-only as the database
-        # would be left behind otherwise, and stop writers when the database is made writable again.
+        # would be left behind otherwise, and stop writers when the database is made writable again (STO-13).
         return "mode=ro&immutable=1"
     if reachable:
         return "mode=ro"

@@ -30,7 +30,7 @@ FIRST_HASH = bytes(32)
 STATE = "state"
 """The member of an event's `rows` with the digests of rows that may change: by table, by key."""
 
-# Nearly every step reads its session: one look for both.
+# Nearly every step reads its session: one look for both (CLI-8).
 _LAST = f"""SELECT e.seq, e.hash, e.at, CASE WHEN s.id IS NOT NULL THEN {packed(column_names("sessions"), "s.")} END
     FROM audit_events e LEFT JOIN sessions s ON s.id = e.session_id
     WHERE e.session_id = ? ORDER BY e.seq DESC LIMIT 1"""
@@ -309,7 +309,7 @@ class Step:
         last = self._last_at
         if last is not None and last[:10] == self.at[:10]:
             return None
-        # A session may have slept for days while others went on.
+        # A session may have slept for days while others went on (STO-10).
         newest = self._connection.execute(_NEWEST).fetchone()
         if newest is None:
             return None

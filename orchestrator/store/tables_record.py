@@ -41,7 +41,7 @@ agent_reports = sa.Table(
             " AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))"
         ),
     ),
-    # An index for each effect and role that matters would be a page of its own in nearly every step.
+    # An index for each effect and role that matters would be a page of its own in nearly every step (STO-18).
     sa.Index("ix_agent_reports_effect", "session_id", "group_id", "effect", "seq"),
     sa.Index("ix_agent_reports_role", "session_id", "group_id", "role", "seq", "response_status"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),

@@ -101,7 +101,7 @@ task_groups = sa.Table(
         "created_seq",
         sqlite_where=sa.text("status = 'pending'"),
     ),
-    # No report moves a group within it, so most steps leave it as it is; it holds few groups at a time.
+    # No report moves a group within it, so most steps leave it as it is; it holds few groups at a time (STO-19).
     sa.Index("ix_task_groups_in_progress", "session_id", "created_seq", sqlite_where=sa.text("status = 'in_progress'")),
     sa.Index("ix_task_groups_held", "session_id", "held_seq", sqlite_where=sa.text("held IS NOT NULL")),
     sqlite_with_rowid=False,

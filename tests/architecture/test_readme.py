@@ -16,7 +16,7 @@ from tests.architecture import source
 from tests.conftest import clean_environment
 
 DOCUMENTS = (
-    *(source.ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")),
+    *(source.ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "DECISIONS")),
     *sorted((source.ROOT / "docs").rglob("*.md")),
 )
 PATH = re.compile(

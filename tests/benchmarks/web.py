@@ -1,11 +1,12 @@
 """Row 17: HTTP beside a bare endpoint of the same framework that answers constant JSON, under the same settings.
 
-A read and a chat; HTTP has no route, which is called as a tool instead (`tools`).
+A read, a route and a chat.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import pathlib
 import socket
@@ -22,7 +23,7 @@ from orchestrator.app.kernel import operations
 from tests.benchmarks import browser, harness, loads, mix, workplace
 from tests.benchmarks.table import Figure
 
-REQUESTS, CHATS, EVENTS = 25, 3, 100
+REQUESTS, ROUTES, CHATS, EVENTS = 25, 8, 3, 100
 ANCHOR = "bare endpoint"
 BARE = """
 import socket, sys, uvicorn
@@ -42,7 +43,7 @@ print(listening.getsockname()[1], flush=True)
 config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="on")
 uvicorn.Server(config).run([listening])
 """
-ROUTES = """
+WRITER = """
 import sys
 from tests.benchmarks import mix
 
@@ -50,20 +51,26 @@ context = mix.open_file(sys.argv[1])
 for call in mix.calls("W1", int(sys.argv[2])):
     mix.route(context, call)
 """
+ROUTED = [f"R{number}" for number in range(loads.CLIENTS)]
+"""The session of each client that routes."""
 GROUPS = 1500
 """Of the session in which the other process routes; enough for the whole of a round."""
 
 
 class Client:
-    """A connection that is kept, and what is asked by it; it reads no more of an answer than it must."""
+    """A connection that is kept, and what is asked by it; it reads no more of an answer than it must.
 
-    def __init__(self, port: int, request: bytes) -> None:
-        self._request = request
+    Args:
+        requests: what is asked, one after the other.
+    """
+
+    def __init__(self, port: int, requests: Iterator[bytes]) -> None:
+        self._requests = requests
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self) -> None:
-        """Send the request and read its answer.
+        """Send a request and read its answer.
 
         Raises:
             harness.CommandFailed: it was refused.
@@ -73,8 +80,8 @@ class Client:
             raise harness.CommandFailed(f"answered {head!r}")
 
     def answer(self) -> bytes:
-        """Send the request; the head and body of its answer."""
-        self._socket.sendall(self._request)
+        """Send a request; the head and body of its answer."""
+        self._socket.sendall(next(self._requests))
         data = b""
         while (end := data.find(b"\r\n\r\n")) < 0:
             data += self._more()
@@ -119,7 +126,8 @@ def rates(rounds: int) -> Iterator[Figure]:
         place = workplace.create(pathlib.Path(folder))
         path = place.environment["ORCHESTRATOR_DB"]
         context = bootstrap.open_context(path, write=True, door="bench", environment={})
-        for session, groups in (("S1", 20), ("W1", GROUPS)):
+        routed = mix.groups_for(ROUTES * (rounds + 1))
+        for session, groups in (("S1", 20), ("W1", GROUPS), *((name, routed) for name in ROUTED)):
             mix.populate(context, session, groups)
         for call in mix.calls("S1", 10):
             mix.route(context, call)
@@ -142,19 +150,21 @@ def _loads(rounds: int, folder: pathlib.Path, bare: int, told: dict[str, Any], p
         (inner / name).mkdir(parents=True)
     for name, text in (("CLAUDE.md", "# Project\n"), ("settings.json", "{}\n")):
         (inner / name).write_text(text)
-    answer = Client(port, post("/api/projects", {"project_path": str(folder / "project")}, token)).answer()
+    added = post("/api/projects", {"project_path": str(folder / "project")}, token)
+    answer = Client(port, iter((added,))).answer()
     project = json.loads(answer.partition(b"\r\n\r\n")[2])["project_id"]
     chat = post(f"/api/projects/{project}/chat", {"content": "explain it", "session_id": "chat"}, token)
     status = get("/api/sessions/S1/status")
     made = {
         "bare": _load(bare, get("/constant"), REQUESTS), "read": _load(port, status, REQUESTS),
         "chat": _load(port, chat, CHATS),
+        "route": loads.Load([Client(port, _routes(session, token, rounds)).ask for session in ROUTED], ROUTES),
     }  # fmt: skip
     least = harness.interleaved(made, rounds)
-    for name, words in (("read", "GET of a session's status"), ("chat", "chat")):
+    for name, words in (("read", "GET of a session's status"), ("chat", "chat"), ("route", "a route")):
         pair = made[name], made["bare"]
         yield from loads.compared(f"{words}, {loads.CLIENTS} clients", ANCHOR, pair, least, (name, "bare"))
-    argv = [sys.executable, "-c", ROUTES, path, str(GROUPS)]
+    argv = [sys.executable, "-c", WRITER, path, str(GROUPS)]
     root = pathlib.Path(__file__).resolve().parents[2]
     pair = _load(port, status, REQUESTS), _load(bare, get("/constant"), REQUESTS)
     with subprocess.Popen(argv, cwd=root) as writer:
@@ -165,7 +175,13 @@ def _loads(rounds: int, folder: pathlib.Path, bare: int, told: dict[str, Any], p
 
 
 def _load(port: int, request: bytes, times: int) -> loads.Load:
-    return loads.Load([Client(port, request).ask for _ in range(loads.CLIENTS)], times)
+    return loads.Load([Client(port, itertools.repeat(request)).ask for _ in range(loads.CLIENTS)], times)
+
+
+def _routes(session: str, token: str, rounds: int) -> Iterator[bytes]:
+    """The reports of one client, each as a request."""
+    for call in mix.calls(session, mix.groups_for(ROUTES * (rounds + 1))):
+        yield post(f"/api/sessions/{call.pop('session_id')}/reports", call, token)
 
 
 def _next_event(stream: socket.socket) -> None:

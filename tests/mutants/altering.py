@@ -71,6 +71,9 @@ class _Passing(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         return self._skipped(node)
 
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        return self._skipped(node) if isinstance(node.value, ast.Yield) else node
+
     def _skipped(self, node: ast.stmt) -> ast.stmt:
         never = ast.If(ast.Constant(False), [node], [])
         return ast.copy_location(never, node) if node.lineno == self.line else node

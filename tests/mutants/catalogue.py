@@ -16,13 +16,19 @@ from tests.mutants import altering, relations, sqltext
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = tuple(altering.KINDS)
-REFUSING = ("app", "core/routing", "core/completion.py", "core/lifecycle.py", "core/lifecycle_table.py", "doors/web")
+REFUSING = (
+    "app", "core/routing", "core/certificates.py", "core/completion.py", "core/lifecycle.py", "core/lifecycle_table.py",
+    "doors/web",
+)  # fmt: skip
 """Where a raised error, or a returned refusal, is a guard."""
 DECIDING = (
     "app/driving", "app/clients", "app/people", "app/kernel/human.py", "app/reports/last_messages.py",
     "doors/web/callers.py",
 )  # fmt: skip
 """Where what leads to a guard is taken away term by term as well."""
+VOUCHING = ("core/certificates.py", "app/audit/check_certificate.py", "app/audit/pull_request_gate.py")
+"""What shows strangers that work was accepted: there every error, and every problem that is found, is a guard."""
+FOUND = "Problem"
 SETTLED, ENDED = "FROM waits w WHERE", "IS NOT 1 LIMIT 1"
 """What stands around the question whether a group that is waited for is settled."""
 ERRORS = ("Refused", "InvalidInput", "UsageError", "Denied")
@@ -95,8 +101,9 @@ def _guards() -> Iterator[Mutant]:
     for file in (file for part in REFUSING for file in _files(part)):
         module = ".".join(file.relative_to(ROOT / "orchestrator").with_suffix("").parts)
         tree = ast.parse(file.read_text("utf-8"))
+        vouches = _shown(file).removeprefix("orchestrator/") in VOUCHING
         for function, statement in _statements(tree):
-            if _refuses(function, statement, makers):
+            if _refuses(function, statement, makers) or (vouches and _doubts(statement)):
                 lines = tuple((_shown(file), line) for line in _extent(statement))
                 yield Mutant(f"guard:{module}:{statement.lineno}", f"{_code(statement)} in {function.name}", lines)
 
@@ -203,12 +210,13 @@ def _extent(node: ast.expr | ast.stmt) -> range:
 
 
 def _statements(tree: ast.Module) -> Iterator[tuple[Function, ast.stmt]]:
-    """Every raise and return, with the function that it stands in."""
+    """Every raise, return and yield, with the function that it stands in."""
 
     def within(node: ast.AST, function: Function | None) -> Iterator[tuple[Function, ast.stmt]]:
         for child in ast.iter_child_nodes(node):
-            if function is not None and isinstance(child, ast.Raise | ast.Return):
-                yield function, child
+            is_yield = isinstance(child, ast.Expr) and isinstance(child.value, ast.Yield)
+            if function is not None and (is_yield or isinstance(child, ast.Raise | ast.Return)):
+                yield function, child  # type: ignore[misc]  # it is a statement, whichever it is
             yield from within(child, child if isinstance(child, Function) else function)
 
     return within(tree, None)
@@ -244,6 +252,13 @@ def _refuses(function: Function, statement: ast.stmt, makers: dict[str, str]) ->
     # Where every answer is a refusal, the function only words what its callers decide.
     decides = _unquoted(function.returns) == "Refusal | None"
     return decides and makers.get(_called(returned)) == "Refusal"
+
+
+def _doubts(statement: ast.stmt) -> bool:
+    """Whether a statement raises any error, or finds a problem."""
+    if isinstance(statement, ast.Raise):
+        return isinstance(statement.exc, ast.Call)
+    return isinstance(statement, ast.Expr) and _called(getattr(statement.value, "value", None)) == FOUND
 
 
 def _unquoted(annotation: ast.expr | None) -> str:

@@ -54,10 +54,6 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "of a merge that is not proven it tells two reasons apart that both say no, and the reason is told elsewhere",
     ),
     (
-        r"part:group_reasons:\d+ security_sensitive <> 0 is 1, of what is waited for",
-        "nobody but the tech lead approves, so where an approval stands the tech lead has reported since the reopening",
-    ),
-    (
         r"part:completion_paths:\d+ kind = 'code' is 1",
         "nothing but code has a merge that stands",
     ),

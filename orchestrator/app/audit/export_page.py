@@ -36,6 +36,7 @@ _SAID = """SELECT id, agent_id, summary FROM agent_reports
     WHERE session_id = :session AND seq >= :first AND seq <= :last"""
 _HANDOFFS = """SELECT h.turn, h.group_id, h.agent_id, h.hash FROM handoffs h
     WHERE h.session_id = :session ORDER BY h.turn, h.group_id"""
+_LAST = "SELECT at FROM audit_events WHERE session_id = :session ORDER BY seq DESC LIMIT 1"
 _CRITERIA = """SELECT id, text, status, metric || ' ' || operator || ' ' || target AS aim, actual, set_by, reason,
         evidence FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
 _EVIDENCE = """SELECT id, group_id, kind, subject, outcome, size, hash, path FROM evidence
@@ -147,7 +148,9 @@ class _Page:
         return self._row(*named, waits, group["rework"] or None, blockers or None, group["doubt"])
 
     def _lanes(self) -> Iterator[str]:
-        shown = lane_picture.window(self._turns[0]["start"], self._turns[0]["end"])
+        # Up to the last step, not to now: the same record gives the same file.
+        last = queries.row(self._context.reader, _LAST, session=self._id) or {}
+        shown = lane_picture.window(self._turns[0]["start"], last["at"])
         yield page.legend(lane_picture.ROLES)
         yield from page.region("Turns of each group over time", self._lanes_drawn(shown))
 

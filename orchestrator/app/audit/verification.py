@@ -164,7 +164,7 @@ def _look(
     excused = any(map(found.counts.get, verifying.PARTS_MISSING))
     pages, hashed, related = (Found(found.path, found.most) for _ in range(3))
     # One statement that stays inside SQLite. Two threads that both fetch rows hand the interpreter's lock to and fro
-    # at every row, and take longer than one that does both.
+    # at every row, and take longer than one that does both (AUD-5).
     with beside.run(lambda reader: structure.damages(reader, pages), connection, second):
         looked = _together(verifying.verify(connection, each, hashed, noted) for each in spans)
         for each in spans:

@@ -23,7 +23,7 @@ _STARTS, _BUILDS = "Agent|Task|SendMessage|SubagentHandback", "Edit|Write|Notebo
 EVENTS = {
     "SessionStart": Hook("", 10),
     "UserPromptSubmit": Hook("", 10),
-    # A guard that takes too long is ignored by the client, so it gets as long as the client allows by default.
+    # A guard that takes too long is ignored by the client, so it gets as long as the client allows by default (RTE-45).
     "PreToolUse": Hook(_STARTS, 60),
     "PostToolUse": Hook("Agent|Task", 10),
     "PostToolUseFailure": Hook("Agent|Task", 10),

@@ -100,7 +100,7 @@ def _to_take_on(context: Context, event: Event) -> str | None:
 
 
 def _answered(context: Context, session: str, event: Event, *, strict: bool) -> Reply:
-    # Most events are of clients that direct nothing, which are answered without the rules.
+    # Most events are of clients that direct nothing, which are answered without the rules (RTE-44).
     from orchestrator.app.clients import rules
 
     name = event.name

@@ -305,7 +305,7 @@ def beginning_of_agent(context: Context, session_id: str, event: Event) -> Reply
         return NOTHING
     start = starts.shape(context, row)
     if start["bound_seq"] is None:
-        # The step of a start is read off an agent's name, so that there is one.
+        # The step of a start is read off an agent's name, so that there is one (RTE-59).
         start = starts.bind(context, start, worker=str(event.worker), trace=event.trace)["start"]
     text = _hand_off(context, start)
     if len(text) > LIMIT:

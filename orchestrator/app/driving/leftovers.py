@@ -112,7 +112,7 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
         _keep_left(context, start, root, functools.partial(tell, start=start))
     starts.end(context, start, outcome=starts.LOST, reason=REASON)
     if start["bound_seq"] is None:
-        # No agent had begun, so that the same turn is free again.
+        # No agent had begun, so that the same turn is free again (AUT-13).
         tell("lost", start=start, reason=REASON)
         return
     where = {"session_id": start["session_id"], "group_id": start["group_id"]}

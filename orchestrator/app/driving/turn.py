@@ -128,7 +128,7 @@ class _Sent:
         """Count one more time; whether there may be one."""
         self.back += 1
         if problem.code == gates.CODE:
-            # How often is counted in the record.
+            # How often is counted in the record (AUT-29).
             self.gates += 1
             return True
         if problem.code == trees.UNCHANGED:
@@ -220,7 +220,7 @@ def _measured(
     def prove(effect: str, status: str) -> last_messages.Proven:
         gated = gate(effect, status)
         measured = trees.measure(tree, effect, asks=asks, tell=tell) if tree is not None else None
-        # An agent may have named another commit, or none: the one that was seen counts.
+        # An agent may have named another commit, or none: the one that was seen counts (AUT-18).
         commit = {"commit": measured["commit"]} if measured is not None and effect == trees.MERGED else {}
         seen = {**(gated.measured or {}), **(measured or {})}
         if reached:

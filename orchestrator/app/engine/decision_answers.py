@@ -68,6 +68,16 @@ def whole(row: Mapping[str, Any], workflow: str | None = None) -> Answer:
     return dict(sorted((found | rest).items()))
 
 
+def spawns(row: Mapping[str, Any]) -> list[Answer]:
+    """The agents that a decision started, one entry each, as its whole answer has them."""
+    rest: Answer = strictjson.stored(row["answer"])
+    if row["rules_version"] < LEAN_SINCE or row["handoff_hash"] is None or "spawns" in rest:
+        found: list[Answer] = rest.get("spawns", [])
+        return found
+    started: list[Answer] = _started(row, {**row, **rest})["spawns"]
+    return started
+
+
 def _started(row: Mapping[str, Any], said: Answer) -> Answer:
     """What is left out of the answer of a decision that started one agent on its own group."""
     command = str(handoff.command(row["session_id"], row["group_id"], row["seq"]))

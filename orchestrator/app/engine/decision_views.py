@@ -28,16 +28,21 @@ def decision_shape(row: Row) -> Row:
 
 
 def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:
-    """The decision that gave out a turn for a group (None: for the session), and its entry for it.
+    """The decision that gave out a turn for a group (None: for the session), and its entry for it."""
+    found = spawned(reader, session, group, turn)
+    return None if found is None else (decision_shape(found[0]), recorded(found[1]))
+
+
+def spawned(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:
+    """The same as it is recorded: the row of the decision, and the entry.
 
     The hand-off command tells entries apart: a spawn for the whole session may stand in a group's decision.
     """
     command = handoff.command(session, group, turn)
     for row in queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=turn):
-        decision = decision_shape(row)
-        for entry in decision["spawns"]:
+        for entry in decision_answers.spawns(row):
             if entry["handoff"] == command:
-                return decision, entry
+                return row, entry
     return None
 
 

@@ -76,7 +76,7 @@ class Context:
     `rules_version` is what decisions are marked with; a replay marks them as they are recorded.
     """
 
-    # What lies above and is asked from below; `bootstrap` names it once for the process.
+    # What lies above and is asked from below; `bootstrap` names it once for the process (SHP-10).
     runs: RunHooks
     after_refusal: Callable[[Work, Answer], None]
     """Lets follow what a refusal that is recorded leads to."""
@@ -454,7 +454,7 @@ def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
         return call
     masked = Call(*masking.mask_keys_value(tuple(call), secrets))
     return masked._replace(
-        # Two requests must not become one.
+        # Two requests must not become one (SEC-3).
         request_id=call.request_id and masking.mask_keys_id(call.request_id, secrets),
         circumstances=Circumstances(*masked.circumstances),
     )
@@ -562,7 +562,7 @@ def _remember(work: Work, answer: Answer) -> None:
 def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at: str) -> None:
     # It may tell of more than the call, such as of the name of a file.
     problem.message = rewritten(problem.message, lambda text: masking.mask_keys(text, context.secrets))
-    # A sentence that was reworded is recorded as it always was, so that older records replay.
+    # A sentence that was reworded is recorded as it always was, so that older records replay (CLI-32).
     said = problem.data.pop("_recorded", None)
     detail = cut(problem.message if said is None else masking.mask_keys(said, context.secrets))
     known = call.chain == constants.STORE_CHAIN or context.reader.session(call.chain) is not None

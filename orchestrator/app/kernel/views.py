@@ -5,6 +5,8 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
+import operator
+
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -15,6 +17,7 @@ PRIORITIES = ("urgent", "high", "medium", "low")
 
 
 COUNTERS = ("qa_attempts", "tl_review_attempts", "merge_attempts")
+_COUNTED = operator.itemgetter(*COUNTERS)
 
 
 def session_row(reader: Reader, session_id: str) -> Row:
@@ -39,7 +42,8 @@ def progress(rows: list[Row]) -> Answer:
 
 def revisions(row: Row) -> int:
     """How often a group's work came back: failed tests, rejections and failed merges together."""
-    return sum(int(row[name]) for name in COUNTERS)
+    found: int = sum(_COUNTED(row))
+    return found
 
 
 def imported(reader: Reader, session: str, group: str) -> Answer:

@@ -52,7 +52,7 @@ def enrol(context: Context, request: EnrolProof) -> Answer:
     line = _public_key(ssh_key) if ssh_key is not None else None
     token = None
     if request.passphrase or ssh_key is not None:
-        # Nobody is asked for a new proof who has not given the old one.
+        # Nobody is asked for a new proof who has not given the old one (PPL-4).
         if context.credential is not None and context.credential.fault is None:
             given |= _new_key(context, line, ssh_key) if ssh_key is not None else _new_passphrase(context)
         else:

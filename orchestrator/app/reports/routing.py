@@ -66,7 +66,7 @@ def route(context: Context, request: Route) -> Answer:
 def _parted(context: Context, request: Route) -> tuple[Route, list[large.Moved]]:
     """What the record keeps of a report, and what of its parts goes into files."""
     if not (request.details or request.metadata or request.raw_text) or context.path == constants.IN_MEMORY:
-        # Beside a database in memory there is no place for files.
+        # Beside a database in memory there is no place for files (NAM-11).
         return request, []
 
     def mask(value: Any) -> Any:
@@ -288,7 +288,7 @@ def _refuse_unproven(work: Work, waiting: Group | Session) -> None:
         return
     session, group = work.step.chain, getattr(waiting, "id", "")
     isolation, ended = work.reader.one(_STARTED_IN, session=session, group=group, turn=waiting.turn) or (None, None)
-    # Under older rules a start that had ended asked for nothing.
+    # Under older rules a start that had ended asked for nothing (AUT-1).
     if isolation != "worktree" or (ended is not None and work.context.rules_version < PROVEN_SINCE):
         return
     drive, again_ = suggest("drive", session_id=session), suggest("redispatch", group_id=group, session_id=session)

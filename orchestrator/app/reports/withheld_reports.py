@@ -168,7 +168,7 @@ def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, A
 def _write_again(work: Work, row: queries.Row, case: Case) -> None:
     copied = ("group_id", "role", "agent_id", "response_status", "raw_role", "raw_status", "summary", "details",
               "metadata", "raw_hash")
-    # It answers no turn: the withheld row did.
+    # It answers no turn: the withheld row did (RTE-20).
     work.step.insert(
         "agent_reports", **{name: row[name] for name in copied}, effect=case.transition.effect, turn_assumed=0,
         reported_at=work.at,

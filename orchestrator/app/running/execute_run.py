@@ -209,7 +209,7 @@ def _look(context: Context, job: Job) -> Seen:
     answered = context.clock()
     after, looked = snapshot.take(run.verification_root, contents=False), context.clock()
     every, beside = snapshot.changed(before, after), concurrent_runs.beside(context, run, since)
-    # What changed while others worked here too proves nothing for anybody.
+    # What changed while others worked here too proves nothing for anybody (RUN-9).
     changes, shared = ([], every) if beside else (every, [])
     # What an executor says is masked, what is on the disk is not.
     names = {masking.mask_keys(change.path, job.secrets): change.path for change in every}
@@ -221,7 +221,7 @@ def _look(context: Context, job: Job) -> Seen:
         outcome, tests, result = {}, None, result._replace(cancelled=True)
     sqlite.require_place(context.connection, log)
     seconds, tampered = round(time.monotonic() - began), _tampered(context, job, guard, since)
-    # The time of a part is its own; that of a task counts over all its runs.
+    # The time of a part is its own; that of a task counts over all its runs (RUN-24).
     taken = seconds + (earlier_seconds(context, run) if job.part is None else 0)
     broken = broken_limits(job.settings, every, taken, context.clock())
     folders = {} if beside else _folders(mentioned, known, requested_files.tree(after))

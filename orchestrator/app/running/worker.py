@@ -174,7 +174,7 @@ class Loop:
                 mode = start_run.wants(context, run)[0][1]
                 free = not before or (locks.WRITE not in before and mode == locks.READ)
                 begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
-                # What has to wait lets nobody pass, not even those who only read.
+                # What has to wait lets nobody pass, not even those who only read (HTTP-9).
                 before.add(mode if begun else locks.WRITE)
 
     def _queued(self, context: Context, ahead: Mapping[str, set[str]]) -> Iterator[Run]:

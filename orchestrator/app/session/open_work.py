@@ -34,7 +34,7 @@ def turns(context: Context, session: Row, groups: list[Row], now: str) -> list[A
 def turn(context: Context, session: Row, row: Row, now: str) -> Answer | None:
     """The open turn of a group's row, or of the session's own; None where no agent was started for it."""
     group = row["id"] if "session_id" in row else None
-    given = decided.spawn(context.reader, session["id"], group, row["turn"])
+    given = decided.spawned(context.reader, session["id"], group, row["turn"])
     if given is None:
         return None
     role, number = row["awaited_role"], row["turn"]

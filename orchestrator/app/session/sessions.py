@@ -370,7 +370,7 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
     )
     work.update_session({"workflow_version_id": new.id})
     scheduler.settle(work, "session")
-    # What older rules answered is told again as it was.
+    # What older rules answered is told again as it was (WFL-14).
     return _settled(work) | ({"changes": list(differs)} if work.asks(rule_changes.ASKED_SINCE) else {})
 
 

@@ -177,7 +177,7 @@ def _question(case: Case, base: Target, target: Target, fired: list[Fired]) -> t
     if report.review_reason:
         mark = f" ({report.review_mark.replace('_', '-')})" if report.review_mark else ""
         fired.append(Fired("user_review", f"{report.review_reason}{mark}"))
-        # Who answers has looked: what goes on afterwards is no second question.
+        # Who answers has looked: what goes on afterwards is no second question (PPL-20).
         waits = _unredirected(case, base) if target.agent == PERSON else target
         return Question(report.review_kind, report.review_reason), waits
     if target.agent == PERSON:

@@ -72,7 +72,7 @@ def rework(case: Case, target: Target) -> Proposal | None:
 
 def fallback(case: Case, target: Target) -> Proposal | None:
     """A role that the session does without is replaced: fallback_agent, else tech lead, else project manager."""
-    # A batch gives each group its own agent.
+    # A batch gives each group its own agent (RTE-15).
     if target.agent not in case.session.disabled_roles or target.action == "spawn_batch":
         return None
     secured = case.group is not None and case.group.security_sensitive

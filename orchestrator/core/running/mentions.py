@@ -360,7 +360,7 @@ def judged(
     decide = [each for each in deciding(found) if each.name not in later]
     here = [each for each in decide if about is None or each.name in about]
     unmet = [_sentence(each) for each in decide if each.required and not state.is_done(each)]
-    # What went does not stand for what was to change.
+    # What went does not stand for what was to change (RUN-35).
     least = [each for each in here if not each.covers] or here
     if least and not unmet and not any(state.is_touched(each) for each in least):
         unmet = [_sentence(each) for each in least]
@@ -712,7 +712,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
         kind = EITHER
     elif not kind:
         # A folder has to be made where that is ordered; a line such as `build/` may be added to a file, and what
-        # files say may be about the licence.
+        # files say may be about the licence (RUN-37).
         made = said.verb == "make" and said.direct and not said.added
         named = (folder or _is_word(place.name)) and not made
         there = files or folders or named or patterns or said.optional

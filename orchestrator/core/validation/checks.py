@@ -138,7 +138,7 @@ def _needs_word(group: Group) -> bool:
         return group.status == "deferred_external"
     if group.grandfathered:
         return True
-    # What stands open first has to be resolved: a word lifts no blocker.
+    # What stands open first has to be resolved: a word lifts no blocker (VAL-10).
     return (_unconfirmed(group) and group.unblocked) or (group.pm_path and not group.chain)
 
 

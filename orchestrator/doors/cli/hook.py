@@ -94,7 +94,7 @@ def _answer(given: Given, document: dict[str, Any], begun: float, until: float, 
         reply = hooks.handle(opener, event, strict=strict, driven=os.environ.get(DRIVEN, ""))
         refusal, answer = client.refusal(event, reply), client.answer(event, reply)
     except EnvironmentProblem as problem:
-        # Without a database no session is directed, and every start is the client's own affair.
+        # Without a database no session is directed, and every start is the client's own affair (RTE-44).
         return _Answer() if problem.code == "NO_DATABASE" else _wrong(problem.message, ends)
     except OrchestratorError as problem:
         return _wrong(f"{problem.code}: {problem.message}", ends)

@@ -44,7 +44,7 @@ class Desk:
     async def _in_thread(self, action: Callable[[], _T], *, writes: bool = False) -> _T:
         self._under_way += 1
         try:
-            # A step that has begun is ended, whoever still listens.
+            # A step that has begun is ended, whoever still listens (MCP-15).
             return await to_thread.run_sync(action, limiter=self._writing if writes else self._reading)
         finally:
             self._under_way -= 1

@@ -12,6 +12,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
+import orjson
 from fastapi import APIRouter, Query, Response
 from starlette.concurrency import run_in_threadpool
 
@@ -197,16 +198,25 @@ def _signed(handle: Callable[..., Any], endpoint: Endpoint, *more: inspect.Param
 
 def _told(found: Answer, status: int = 200) -> Response:
     """An answer as it is sent: without what is local, its secrets masked."""
-    shown = elsewhere(found)
-    text = _json(shown)
-    # Only behind a backslash could a secret be written in another way than in the value itself.
+    sent = _json(found)
+    text = sent.decode()
+    # Only behind a backslash could a secret be written in another way than in the value itself (SEC-7).
     if "\\" in text or masking.may_hold_secrets(text):
-        text = _json(masking.mask_value(shown))
-    return Response(text.encode(), status, media_type="application/json")
+        sent = _json(masking.mask_value(elsewhere(found)))
+    return Response(sent, status, media_type="application/json")
 
 
-def _json(document: Answer) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_KINDS = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+
+def _json(document: Answer) -> bytes:
+    """A document without what is local; the writer asks only about texts and containers of a class of their own."""
+    try:
+        return orjson.dumps(document, elsewhere, _KINDS)
+    except TypeError:
+        # Integers of more than 64 bits, halves of characters, keys that are no plain texts.
+        plain = elsewhere(document)
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _teller(endpoint: Endpoint) -> Callable[[Answer], Any]:
@@ -301,15 +311,27 @@ def _asked(endpoint: Endpoint, sent: Any, caller: Caller, named: dict[str, Any])
     return {**sent, "by": caller.person, **named}
 
 
-for each in READING:
+_ASKED_OFTEN = frozenset(
+    ("/sessions/{session}/status", "/sessions/{session}/reports", "/projects/{project}/chat", "/tasks/{id}")
+)
+"""The paths that come first: the framework tries one after the other."""
+
+
+def _register(endpoint: Endpoint) -> None:
+    if endpoint in READING:
+        router.add_api_route(
+            endpoint.path, _reading(endpoint), methods=["GET"], response_model=endpoint.shape,
+            responses=failures(*endpoint.failures),
+        )  # fmt: skip
+        return
     router.add_api_route(
-        each.path, _reading(each), methods=["GET"], response_model=each.shape, responses=failures(*each.failures)
-    )
-for each in WRITING:
-    router.add_api_route(
-        each.path, _writing(each), methods=["POST"], status_code=each.status, response_model=each.shape,
-        responses=failures(*each.failures), route_class_override=StrictRoute,
+        endpoint.path, _writing(endpoint), methods=["POST"], status_code=endpoint.status, response_model=endpoint.shape,
+        responses=failures(*endpoint.failures), route_class_override=StrictRoute,
     )  # fmt: skip
+
+
+for each in sorted((*READING, *WRITING), key=lambda endpoint: endpoint.path not in _ASKED_OFTEN):
+    _register(each)
 
 
 def describe(found: dict[str, Any]) -> None:

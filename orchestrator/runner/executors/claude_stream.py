@@ -142,7 +142,7 @@ class _Board:
         elif kind == "task_started":
             work = self._begun(event)
             if work.state is not None and not isinstance(event.get("is_backgrounded"), bool):
-                # Whoever is sent a message later goes on in the background.
+                # Whoever is sent a message later goes on in the background (RUN-62).
                 work.background = True
             work.state = _RUNNING
         elif kind in ("task_updated", "task_notification") and task is not None:

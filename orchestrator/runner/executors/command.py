@@ -193,7 +193,7 @@ def program_state(program: str, variables: Mapping[str, str], suggestion: str = 
     """Whether a program can be found on the PATH of these variables, or at its path."""
     if shutil.which(program, path=variables.get("PATH", os.defpath)):
         return port.Availability(True)
-    # Which program it is helps whoever reads it; where it lies does not.
+    # Which program it is helps whoever reads it; where it lies does not (HTTP-14).
     base = f"{HIDDEN}/{os.path.basename(program)}" if os.path.isabs(program) else program
     if os.path.isfile(program):
         way = sentence("allow it with: chmod +x {}", local(names.word(program), base))

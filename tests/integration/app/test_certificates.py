@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -194,6 +195,10 @@ FORGED: list[tuple[str, Callable[[Body], object]]] = [
     ("proof", lambda body: body.update(proof="AA=")),
     ("proof", lambda body: body.update(size=str(body["size"]))),
     ("proof", lambda body: body.update(size=1)),
+    ("proof", lambda body: body.update(size=float(body["size"]))),
+    ("proof", lambda body: body["events"].append([10**6, 10**6, *body["events"][0][2:]])),
+    ("proof", lambda body: _approval(body).__delitem__(slice(-2, None))),
+    ("form", lambda body: body["session"].update(goal=5)),
     ("proof", lambda body: body.update(events=[])),
     ("head", lambda body: body.update(head=f"{body['size']}:{'00' * 32}")),
     ("verdict", lambda body: body["verdict"]["checks"].append({"id": "V02", "level": "error"})),
@@ -228,6 +233,36 @@ def test_marks_alone_cannot_be_changed(made: str) -> None:
     whole = json.loads(made)
     whole["marks"]["head"] = "none"
     assert [place for place, _ in found(json.dumps(whole))] == ["marks"]
+
+
+def test_a_hash_alone_cannot_be_changed(made: str) -> None:
+    whole = json.loads(made)
+    whole["sha256"] = "00" * 32
+    assert [place for place, _ in found(json.dumps(whole))] == ["sha256"]
+
+
+def git(folder: pathlib.Path, *words: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    return subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_merge_is_looked_for_in_the_repository(made: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(OrchestratorError, match="is not a git repository"):
+        found(made, folder=str(tmp_path))
+    git(tmp_path, "init", "-q", "-b", "main")
+    ids = []
+    for branch in ("main", "side"):
+        git(tmp_path, "commit", "-q", "--allow-empty", "-m", branch)
+        ids.append(git(tmp_path, "rev-parse", "HEAD").strip())
+        git(tmp_path, "checkout", "-q", "-B", "side")
+    first, second = ids
+    for commit, problems in (
+        (first, []),
+        (second, [("merges[0]", f"commit {second} is not contained in main")]),
+        ("0" * 40, [("merges[0]", f"commit {'0' * 40} is not in the repository: is it the right one?")]),
+    ):
+        text = renewed(made, lambda body, commit=commit: body["merges"][0].update(commit=commit))
+        assert found(text, folder=str(tmp_path), ref="main") == problems
 
 
 INVALID: list[tuple[str, Callable[[str], str]]] = [

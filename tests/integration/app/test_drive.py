@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from orchestrator import testing
 from orchestrator.app import starts
 from orchestrator.app.audit import at_work
 from orchestrator.app.driving import crew, drive, leftovers
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.running import driven_turn, turn_runs
-from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
 from orchestrator.runner import commands, owners
 from orchestrator.store import turn_reader
 from tests import persons
@@ -329,6 +330,20 @@ WRONG: list[Any] = [
     ({"role": ("developer=nobody:opus",)}, InvalidInput, "EXECUTOR_UNKNOWN"),
     ({"executor": "scripted:/no/such/file"}, InvalidInput, "SCRIPT_INVALID"),
 ]
+
+
+def test_a_database_in_memory_is_not_driven() -> None:
+    watcher = drive.Watcher(print, lambda: drive.GO_ON)
+    with pytest.raises(UsageError, match="only on a database file"):
+        drive.drive(testing.memory_context(), Drive(session_id="S1"), watcher)
+
+
+def test_a_chat_is_driven_by_its_messages(team: Team) -> None:
+    team.desk.call("session create", id="C1", kind="chat")
+    for more in ({}, {"clean": True}):
+        with pytest.raises(Refused, match="Session C1 is a chat") as caught:
+            team.drive(REST[3], session_id="C1", **more)
+        assert caught.value.code == "NOT_PERMITTED"
 
 
 @pytest.mark.parametrize(("given", "kind", "code"), WRONG, ids=[str(each[0]) for each in WRONG])

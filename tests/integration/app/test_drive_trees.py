@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -236,6 +237,49 @@ def test_a_merge_that_is_not_finished_proves_nothing(
     monkeypatch.setattr(repository, "conflicts", lambda _: conflicts)
     with pytest.raises(Refused, match="is not finished"):
         trees.prove(tree("developer"), print)
+
+
+def only_a_merge(team: Team, tree: trees.Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A merge of what the integration branch has already; it has no commit that counts as work."""
+    merge = git(pathlib.Path(tree.path), "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-p", "HEAD~", "-m", "merge")
+    git(pathlib.Path(tree.path), "reset", "-q", "--hard", merge)
+
+
+def conflicting(team: Team, tree: trees.Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in (pathlib.Path(tree.path), team.folder / refs.folder("S1")):
+        (place / "login.py").write_text(f"of {place.name}\n")
+        git(place, "commit", "-qam", "changed")
+
+
+def never_made(team: Team, tree: trees.Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(pathlib.Path(tree.path), "commit", "-q", "--allow-empty", "-m", "built")
+    monkeypatch.setattr(repository, "merge", lambda *_, **__: [])
+
+
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        (only_a_merge, "A is not contained in"),
+        (conflicting, "A conflicts with"),
+        (never_made, "A is not contained in"),
+    ],
+)
+def test_a_merge_that_the_integration_branch_does_not_hold_is_unproven(
+    team: Team, monkeypatch: pytest.MonkeyPatch, left: Callable[..., None], why: str
+) -> None:
+    git(team.folder, "commit", "-q", "--allow-empty", "-m", "second")
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 1}
+    tree = trees.prepare(str(team.folder), start, None, print)
+    left(team, tree, monkeypatch)
+    with pytest.raises(Refused, match=why) as caught:
+        trees.prove(tree, print)
+    assert caught.value.code == "MERGE_UNPROVEN"
+    whole = team.folder / refs.folder("S1")
+    assert git(whole, "status", "--porcelain", "--untracked-files=no") == ""
+
+
+def test_a_session_without_an_integration_branch_lands_nothing(team: Team) -> None:
+    assert trees.land(str(team.folder), "S9") == "no branch orchestrator/S9/_integration"
 
 
 def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:

@@ -265,6 +265,12 @@ class TestAnSshKey:
         with persons.seated(table.context), pytest.raises(UsageError, match=words):
             table.do("human enrol", by="user", ssh_key=str(file))
 
+    def test_is_in_a_file_that_can_be_read(self, tmp_path: pathlib.Path) -> None:
+        table = planned()
+        with persons.seated(table.context), pytest.raises(EnvironmentProblem) as caught:
+            table.do("human enrol", by="user", ssh_key=str(tmp_path / "key.pub"))
+        assert caught.value.code == "FILE_UNREADABLE"
+
     def test_is_looked_for_where_the_variable_says(
         self, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

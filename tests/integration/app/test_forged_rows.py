@@ -101,8 +101,18 @@ def told(path: pathlib.Path, true: int, since: int = 0) -> set[Told]:
     for span in (Span("S1", since),) if since else (Span(STORE_CHAIN), Span(None)):
         verifying.verify(connection, span, found)
         verifying.relate(connection, span, found)
+    if "ROWS_UNREADABLE" not in {each.code for each in found.kept}:
+        later_parts_are_as_in_the_whole(connection)
     connection.close()
     return {(each.code, (each.seq or 0) - true, each.table or "") for each in found.kept}
+
+
+def later_parts_are_as_in_the_whole(connection: sqlite3.Connection) -> None:
+    """What is found after a step is what is found in all, but for what is no later; of missing steps the first is."""
+    whole = [each for each in gaps.breaks(connection, "S1") if each.kind != gaps.MISSING_STEP]
+    for since in sorted({step for each in whole for step in (each.seq - 1, each.seq)}):
+        part = [each for each in gaps.breaks(connection, "S1", since) if each.kind != gaps.MISSING_STEP]
+        assert [each for each in part if each.seq > since] == [each for each in whole if each.seq > since]
 
 
 def forge(connection: sqlite3.Connection, write: Callable[[Step], object], kind: str = "route") -> None:

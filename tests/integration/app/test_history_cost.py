@@ -66,6 +66,12 @@ def test_a_status_costs_the_same_at_any_length(tables: list[Table]) -> None:
     assert max(instructions) <= 1.01 * min(instructions)
 
 
+def test_the_gaps_of_the_newest_steps_cost_the_same_at_any_length(tables: list[Table]) -> None:
+    newest = [table.rows("SELECT max(seq) FROM audit_events")[0][0] for table in tables]
+    costs = [cost(table, "audit gaps", since=last - 50) for table, last in zip(tables, newest, strict=True)]
+    assert max(instructions for _, instructions in costs) <= 1.05 * min(instructions for _, instructions in costs)
+
+
 def test_a_completed_group_adds_little_to_a_status() -> None:
     table = Table(*(f"G{number}" for number in range(40)), plan=True)
     costs = []

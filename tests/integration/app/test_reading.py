@@ -9,8 +9,10 @@ import pytest
 
 from orchestrator.app.engine import group_changes
 from orchestrator.app.kernel import views
+from orchestrator.errors import OrchestratorError
 from orchestrator.store import queries
 from tests.integration.app.desk import Desk
+from tests.integration.app.table import Table
 
 
 @pytest.fixture
@@ -355,3 +357,23 @@ def test_a_statement_steps_through_an_index(desk: Desk, name: str) -> None:
     assert scans == walks
     if name.split()[0] in ("decisions", "refusals", "events", "LAST_DECISIONS", "REPORT", "SESSIONS"):
         assert [step for step in plan if "TEMP B-TREE" in step] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "code", "near"),
+    [
+        pytest.param("task list", {"group_id": "LOGIM"}, "UNKNOWN_GROUP", "LOGIN", id="a group"),
+        pytest.param("blocker list", {"task": "T-2"}, "UNKNOWN_TASK", "T-1", id="a task"),
+        pytest.param("task list", {"assignee": "develper"}, "UNKNOWN_AGENT", "developer", id="an agent"),
+        pytest.param("audit refusals", {"status": "READY_FOR_Q"}, "USAGE", "READY_FOR_QA", id="a status"),
+        pytest.param("inbox", {"since": "S1:Q9"}, "UNKNOWN_ID", None, id="a question"),
+    ],
+)
+def test_a_list_of_what_nobody_knows_is_refused_with_the_nearest(
+    words: str, given: dict[str, str], code: str, near: str | None
+) -> None:
+    table = Table("LOGIN", plan=True)
+    table.do("task create", id="T-1", session_id="S1", title="t", by="tech_lead")
+    with pytest.raises(OrchestratorError) as caught:
+        table.do(words, session_id="S1", **given)
+    assert (caught.value.code, caught.value.data.get("did_you_mean")) == (code, near)

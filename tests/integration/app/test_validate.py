@@ -14,7 +14,8 @@ import pytest
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Call, Circumstances, Context, perform
-from orchestrator.app.verdict import verdicts
+from orchestrator.app.verdict import validating, verdicts
+from orchestrator.core.validation.snapshot import Merge
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands
 from orchestrator.store import constants, memory, queries, snapshot
@@ -848,3 +849,28 @@ def test_a_dropped_dependency_is_listed() -> None:
     court.bazinga()
     verdict = court.judge()
     assert (verdict["verdict"], ("V05", "C") in court.found(verdict, "info")) == ("ACCEPT", True)
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ([(None, "was not found", "")], "git was not found"),
+        ([(128, "exit 128", "")], "the project root is no git repository"),
+        ([(0, "exit 0", "false\n")], "the project root is no git repository"),
+        ([(0, "exit 0", "true\n"), (1, "exit 1", ""), (1, "exit 1", "")], "the repository has no commit"),
+        ([(0, "exit 0", "true\n"), (1, "exit 1", ""), (0, "exit 0", "c1\n"), (0, "exit 0", "")],
+         "it is in what is checked out"),
+    ],
+)  # fmt: skip
+def test_why_a_merge_cannot_be_looked_up_is_said(
+    tmp_path: Path, answers: list[tuple[int | None, str, str]], why: str
+) -> None:
+    given = iter(answers)
+
+    def run(*_: object, **__: object) -> commands.Ended:
+        status, how, output = next(given)
+        return commands.Ended(status, how, output, len(output))
+
+    (found,) = validating.look_up((Merge("A", "abcd"),), run, tmp_path, ("main",))
+    assert (found.why, found.ancestor) == (why, True if answers[-1][0] == 0 and len(answers) == 4 else None)
+    assert next(given, None) is None

@@ -17,6 +17,7 @@ from orchestrator.app.clients import claude_code, codex, hooks, rules
 from orchestrator.app.clients.events import LIMIT, NOTHING, Event
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
+from orchestrator.errors import Refused
 from orchestrator.runner import commands, owners
 from tests import persons
 from tests.integration.app.desk import Desk
@@ -569,6 +570,25 @@ def test_the_main_agent_may_not_stop_while_something_is_due(client: Client) -> N
     again = client.event("Stop")
     assert again is not None
     assert "developer on A" in again["reason"]
+
+
+def test_the_main_agent_may_stop_while_its_session_is_paused(client: Client) -> None:
+    client.desk.call("session pause", id="S1", by="project_manager", reason="lunch")
+    assert client.event("Stop") is None
+
+
+def test_an_agent_whose_turn_ended_while_its_report_was_judged_is_not_sent_back(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.begun("project_manager", worker="pm")
+
+    def refused(*_: object) -> None:
+        client.desk.call("redispatch", session_id="S1", reason="it takes too long")
+        raise Refused("USAGE", "The report is not whole.", "Write it again")
+
+    monkeypatch.setattr(rules.last_messages, "report", refused)
+    assert client.stops("done", "pm") is None
+    assert client.rows("SELECT count(*) FROM starts WHERE outcome = 'failed'") == [(0,)]
 
 
 @ANY

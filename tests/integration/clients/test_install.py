@@ -484,6 +484,21 @@ def test_a_file_that_cannot_be_written_leaves_what_was_there(
     assert (tmp_path / kind.local).read_bytes() == b"{}"
 
 
+def test_a_file_that_cannot_be_read_is_refused_and_nothing_changes(
+    kind: Kind, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, kind.local, "{}")
+    before = tree(tmp_path)
+
+    def fails(path: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(installation.durable, "read", fails)
+    with pytest.raises(Refused, match="cannot be read: Permission denied") as caught:
+        kind.install(tmp_path)
+    assert (caught.value.code, tree(tmp_path)) == ("E103", before)
+
+
 # The check
 
 

@@ -219,12 +219,16 @@ def test_each_part_alone_keeps_the_chain_from_being_whole(book: ledger.Ledger, p
     path = book.path("X")
     lacking = [each for each in guards_path.PARTS if not book.part(each, "X")[0]]
     assert (lacking, path["chain"], path["valid"], path["missing"]) == ([part], 0, 0, part)
+    with ledger.refused(f"COMPLETION_PATH_MISSING: {part} is not met"):
+        book.complete("X")
 
 
 def test_a_lacking_confirmation_keeps_the_chain_from_being_whole(book: ledger.Ledger) -> None:
     once_blocked(book)
     path = book.path()
     assert (path["chain"], path["valid"], path["missing"]) == (0, 0, "confirmed")
+    with ledger.refused("COMPLETION_PATH_MISSING: confirmed is not met"):
+        book.complete("G")
 
 
 @pytest.mark.parametrize("part", LACKING)

@@ -79,8 +79,8 @@ def test_what_is_acceptable_is_queued(body: bytes, web: Web, project: str) -> No
 @pytest.mark.parametrize(
     ("body", "code"),
     [(b'{"reply": "a\\u0000"}', "INVALID_TEXT"), (b'{"reply": "a", "reply": "b"}', "BAD_REQUEST"),
-     (b'{"reply": "a", "question_id": "\\udc00"}', "INVALID_TEXT")],
-    ids=["NUL", "a key twice", "half a pair in the question"],
+     (b'{"reply": "a", "question_id": "\\udc00"}', "INVALID_TEXT"), (b'{"reply": "a", "choice": "yes"}', "USAGE")],
+    ids=["NUL", "a key twice", "half a pair in the question", "words and a choice"],
 )  # fmt: skip
 def test_a_reply_is_read_in_the_same_way(body: bytes, code: str, web: Web) -> None:
     found = send(web, "tasks/task-1/reply", body)

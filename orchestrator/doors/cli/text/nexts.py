@@ -83,5 +83,5 @@ def claim(answer: Answer) -> list[str]:
     lines = [visible(f"{first}, claimed by {held['holder']} {screen.until(held['until'])}.")]
     if answer.get("taken_over_from"):
         lines.append(visible(f"Taken over from {answer['taken_over_from']}."))
-    # Not "Token: ...", which is masked as a secret; it is none, only the claim's name.
+    # Not "Token: ...", which is masked as a secret; it is none, only the claim's name (SEC-15).
     return [*lines, visible(f"Claim token: {held['token']} (pass it as --claim-token)")]
