@@ -12,6 +12,13 @@ from __future__ import annotations
 import re
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql.base import (
+    PGCompiler,
+    PGDDLCompiler,
+    PGDialect,
+    PGIdentifierPreparer,
+    PGTypeCompiler,
+)
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteIdentifierPreparer
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql import compiler, elements, operators, visitors
@@ -37,6 +44,14 @@ class Refusal(sa.ColumnElement[int]):
 
     def __init__(self, message: str) -> None:
         self.message = message
+
+
+class SameHiddenKey(sa.ColumnElement[Any]):
+    """Whether a row `t` has the new one's key that no column holds; only SQLite has such."""
+
+    __visit_name__ = "same_hidden_key"
+    inherit_cache = False
+    type = sa.types.NULLTYPE
 
 
 class _Own(sa.ColumnElement[Any]):
@@ -72,6 +87,10 @@ class _Named(elements.Label[Any]):
     inherit_cache = False
 
 
+class _AsText(_Own):
+    __visit_name__ = "as_text"
+
+
 class Row:
     """A row that expressions name without reading it: `NEW`, `OLD`, or one of an enclosing query.
 
@@ -80,7 +99,9 @@ class Row:
 
     def __init__(self, name: str, columns: sa.Table | tuple[str, ...]) -> None:
         self._name = name
-        self._columns = set(columns if isinstance(columns, tuple) else columns.columns.keys())
+        self._types: dict[str, Any] = dict.fromkeys(columns) if isinstance(columns, tuple) else {}
+        if isinstance(columns, sa.Table):
+            self._types = {each.name: each.type for each in columns.columns}
 
     def __getitem__(self, column: str) -> Expression:
         """A column of the row.
@@ -88,9 +109,8 @@ class Row:
         Raises:
             KeyError: it has none of this name.
         """
-        if column not in self._columns:
-            raise KeyError(column)
-        return sa.literal_column(f"{self._name}.{column}" if self._name else column)
+        text = f"{self._name}.{column}" if self._name else column
+        return sa.literal_column(text, self._types[column])
 
     def __getattr__(self, column: str) -> Expression:
         return self[column]
@@ -104,6 +124,11 @@ def negated(condition: Expression) -> Expression:
 def bracketed(expression: Expression) -> Expression:
     """An expression in brackets."""
     return _Brackets(expression)
+
+
+def as_text(value: Expression) -> Expression:
+    """A value as it is compared with a text; SQLite makes a text of a number by itself."""
+    return _AsText(value) if isinstance(value.type, sa.Integer) else value
 
 
 def differs(value: Expression, other: Any) -> Expression:
@@ -216,6 +241,13 @@ class _Unquoted(SQLiteIdentifierPreparer):
         return False
 
 
+class _UnquotedPostgreSQL(PGIdentifierPreparer):
+    """The same."""
+
+    def _requires_quotes(self, value: str) -> bool:
+        return False
+
+
 class _Rendering(compiler.SQLCompiler):
     """What both databases have in common."""
 
@@ -274,6 +306,12 @@ class _SQLite(_Rendering, SQLiteCompiler):
     def visit_refusal(self, refusal: Refusal, **kw: Any) -> str:
         return f"RAISE(ABORT, '{refusal.message}')"
 
+    def visit_same_hidden_key(self, element: SameHiddenKey, **kw: Any) -> str:
+        return "t.rowid = NEW.rowid"
+
+    def visit_as_text(self, element: _AsText, **kw: Any) -> str:
+        return self.process(element.element, **kw)
+
     def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
         return text
 
@@ -300,11 +338,11 @@ class _SQLiteDialect(SQLiteDialect_pysqlite):
     supports_statement_cache = False
 
 
-class SQLite:
-    """The SQL of SQLite: a trigger with its condition and one SELECT."""
+class _Database:
+    """What both databases have in common."""
 
-    def __init__(self) -> None:
-        self._dialect = _SQLiteDialect()
+    def __init__(self, dialect: Any) -> None:
+        self._dialect = dialect
 
     def expression(self, expression: Expression | sa.Select[Any]) -> str:
         """An expression or query in one line, every value written out."""
@@ -314,21 +352,135 @@ class SQLite:
         text = re.sub(r"\s+", " ", text)
         return text if query is expression else text.removeprefix("SELECT ")
 
-    def guard(self, guard: Guard) -> tuple[str, str]:
-        """The trigger of a guard, as (name, statement)."""
-        columns = f" OF {', '.join(guard.columns)}" if guard.columns else ""
-        when = "" if guard.when is None else f"\nWHEN {self.expression(guard.when)}"
-        # A case a line: that is how a person reads which of several refusals speaks.
-        answer = self.expression(guard.answer).replace(") WHEN ", ")\n    WHEN ")
-        head = f"CREATE TRIGGER {guard.name} BEFORE {guard.event}{columns} ON {guard.table}"
-        return guard.name, f"{head}{when}\nBEGIN\n  SELECT {answer};\nEND"
+    def table(self, table: sa.Table) -> list[str]:
+        """A table and its indexes."""
+        indexes = sorted(table.indexes, key=lambda each: str(each.name))
+        made: list[Any] = [sa.schema.CreateTable(table), *map(sa.schema.CreateIndex, indexes)]
+        return [str(each.compile(dialect=self._dialect)) for each in made]
 
-    def view(self, view: View) -> tuple[str, str]:
-        """A view, as (name, statement)."""
+    def view(self, view: View) -> str:
+        """A view."""
         if isinstance(view.source, sa.CompoundSelect):
             queries = "\nUNION ALL\n".join(map(self.expression, view.source.selects))
-            return view.name, f"CREATE VIEW {view.name} AS\n{queries}"
+            return f"CREATE VIEW {view.name} AS\n{queries}"
         columns = ",\n    ".join(f"{self.expression(each)} AS {name}" for name, each in view.columns.items())
         distinct = " DISTINCT" if view.distinct else ""
         source = self.expression(sa.select(sa.literal_column("*")).select_from(view.source)).removeprefix("SELECT * ")
-        return view.name, f"CREATE VIEW {view.name} AS\nSELECT{distinct}\n    {columns}\n{source}"
+        return f"CREATE VIEW {view.name} AS\nSELECT{distinct}\n    {columns}\n{source}"
+
+    def _answer(self, guard: Guard) -> str:
+        # A case a line: that is how a person reads which of several refusals speaks.
+        return self.expression(guard.answer).replace(") WHEN ", ")\n    WHEN ")
+
+    def _head(self, guard: Guard) -> str:
+        columns = f" OF {', '.join(guard.columns)}" if guard.columns else ""
+        return f"CREATE TRIGGER {guard.name} BEFORE {guard.event}{columns} ON {guard.table}"
+
+
+class SQLite(_Database):
+    """The SQL of SQLite: a guard is a trigger with its condition and one SELECT."""
+
+    def __init__(self) -> None:
+        super().__init__(_SQLiteDialect())
+
+    def beginning(self) -> list[str]:
+        """Nothing: each connection that may write has the write function."""
+        return []
+
+    def guard(self, guard: Guard) -> list[str]:
+        """The trigger of a guard."""
+        when = "" if guard.when is None else f"\nWHEN {self.expression(guard.when)}"
+        return [f"{self._head(guard)}{when}\nBEGIN\n  SELECT {self._answer(guard)};\nEND"]
+
+
+class _PostgreSQL(_Rendering, PGCompiler):
+    def visit_refusal(self, refusal: Refusal, **kw: Any) -> str:
+        return f"orchestrator_refuse('{refusal.message}')"
+
+    def visit_same_hidden_key(self, element: SameHiddenKey, **kw: Any) -> str:
+        return "false"
+
+    def visit_as_text(self, element: _AsText, **kw: Any) -> str:
+        return f"CAST({self.process(element.element, **kw)} AS text)"
+
+    def visit_join(self, join: Any, asfrom: bool = False, from_linter: Any = None, **kw: Any) -> str:
+        first, second = (self.process(side, asfrom=True, **kw) for side in (join.left, join.right))
+        return f"{first} JOIN {second} ON {self.process(join.onclause, **kw)}"
+
+
+class _PostgreSQLTables(PGDDLCompiler):
+    def visit_create_index(self, create: Any, *args: Any, **kw: Any) -> str:
+        """The condition of an index is the same as in SQLite."""
+        text = str(super().visit_create_index(create, *args, **kw))  # type: ignore[no-untyped-call]
+        where = create.element.dialect_options["sqlite"]["where"]
+        return text if where is None else f"{text} WHERE {where}"
+
+    def visit_computed_column(self, generated: Any, **kw: Any) -> str:
+        """A number has to be made a text before it is joined to one: what is stored may not depend on settings."""
+        text = re.sub(r"\|\| (seq|part)\b", r"|| CAST(\1 AS text)", str(generated.sqltext))
+        return f"GENERATED ALWAYS AS ({text}) STORED"
+
+
+    def visit_check_constraint(self, constraint: Any, **kw: Any) -> str:
+        """A text is compared with IS in SQLite, where it may be null."""
+        text = str(super().visit_check_constraint(constraint, **kw))  # type: ignore[no-untyped-call]
+        return text.replace(" IS NOT '", " IS DISTINCT FROM '").replace(" IS '", " IS NOT DISTINCT FROM '")
+
+
+class _PostgreSQLTypes(PGTypeCompiler):
+    """Numbers have 64 bits, and texts are compared byte by byte, as in SQLite."""
+
+    def visit_INTEGER(self, type_: Any, **kw: Any) -> str:
+        return "BIGINT"
+
+    def visit_TEXT(self, type_: Any, **kw: Any) -> str:
+        return 'TEXT COLLATE "C"'
+
+
+class _PostgreSQLDialect(PGDialect):
+    statement_compiler = _PostgreSQL
+    ddl_compiler = _PostgreSQLTables
+    type_compiler_cls = _PostgreSQLTypes
+    preparer = _UnquotedPostgreSQL
+    supports_statement_cache = False
+
+
+_REFUSES = """CREATE FUNCTION orchestrator_refuse(message text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = message, ERRCODE = 'integrity_constraint_violation';
+END $$"""
+_MAY_WRITE = """CREATE FUNCTION orchestrator_write() RETURNS integer LANGUAGE sql STABLE AS $$
+  SELECT CASE current_setting('orchestrator.write', true) WHEN '1' THEN 1 END
+$$"""
+
+
+class PostgreSQL(_Database):
+    """The SQL of PostgreSQL, from version 14: a guard is a trigger and the function that it calls.
+
+    What a client puts into the schema of its temporary tables shadows nothing: that schema is searched last. TRUNCATE
+    fires no trigger for rows, so that whatever refuses every DELETE refuses it as well.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_PostgreSQLDialect(paramstyle="named"))  # type: ignore[no-untyped-call]
+
+    def beginning(self) -> list[str]:
+        """The functions that guards call: one refuses, one says whether the connection may write."""
+        return [_REFUSES, _MAY_WRITE]
+
+    def guard(self, guard: Guard) -> list[str]:
+        """The function of a guard and its trigger."""
+        row = "OLD" if guard.event == "DELETE" else "NEW"
+        asked = f"PERFORM {self._answer(guard)};"
+        if guard.when is not None:
+            asked = f"IF {self.expression(guard.when)} THEN\n    {asked}\n  END IF;"
+        function = (
+            f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$\n"
+            f"BEGIN\n  {asked}\n  RETURN {row};\nEND $$"
+        )
+        calls = f"EXECUTE FUNCTION {guard.name}()"
+        made = [function, f"{self._head(guard)} FOR EACH ROW {calls}"]
+        if guard.event == "DELETE" and guard.when is None:
+            name = f"{guard.name}_by_truncate"
+            made.append(f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {guard.table} FOR EACH STATEMENT {calls}")
+        return made

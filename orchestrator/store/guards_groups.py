@@ -90,7 +90,8 @@ def last_recorded(entity: str, table: sa.Table, column: str, session: str = "ses
         .limit(1)
         .subquery("n")
     )
-    return emitter.exists(newest, newest.c.from_status == before[column], newest.c.to_status == new(table)[column])
+    was, now = emitter.as_text(before[column]), emitter.as_text(new(table)[column])
+    return emitter.exists(newest, newest.c.from_status == was, newest.c.to_status == now)
 
 
 _NEW, _OLD = new(task_groups), old(task_groups)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from orchestrator.store import emitter
 from orchestrator.store.emitter import Expression, Guard, Refusal
-from orchestrator.store.guards_tables import INSERT, REFUSED, WRITES, new, refuse, same_key
+from orchestrator.store.guards_tables import HIDDEN, INSERT, REFUSED, WRITES, new, refuse, same_key
 from orchestrator.store.tables_record import (
     audit_events,
     grandfathered_groups,
@@ -95,7 +95,7 @@ def _untold() -> Expression:
 GUARDS: tuple[Guard, ...] = (
     _closed(imported_sessions, _not_first(), ("session_id",)),
     _closed(grandfathered_groups, _late(grandfathered_groups), ("session_id", "group_id")),
-    _closed(imported_logs, _late(imported_logs), _PART, ("rowid",)),
+    _closed(imported_logs, _late(imported_logs), _PART, HIDDEN),
     _closed(import_findings, _late(import_findings), _PART),
     refuse(
         "audit_events_tell_of_imports",

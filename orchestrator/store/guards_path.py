@@ -493,7 +493,7 @@ def _flag(condition: Expression) -> Expression:
 
 def _conclusion(condition: Expression) -> Expression:
     """A flag that people filter by. SQLite moves no condition with a subquery inwards, where it would be copied."""
-    shield = sa.select(sa.literal_column("1")).scalar_subquery()
+    shield = sa.select(sa.true()).scalar_subquery()
     return _flag(sa.and_(shield, emitter.bracketed(condition)))
 
 

@@ -137,6 +137,10 @@ VERSION_GUARDS: tuple[Guard, ...] = tuple(
 """Its tripwires: migrations write through the orchestrator's connection, and going back to nothing deletes the row."""
 
 
+HIDDEN = ("rowid",)
+"""The key that SQLite gives to each row of a table that has no other way to find it."""
+
+
 def has_hidden_rowid(table: sa.Table) -> bool:
     """Whether rows have a number beside their key, through which REPLACE could reach them."""
     key = list(table.primary_key.columns)
@@ -151,7 +155,7 @@ def unique_keys(table: sa.Table) -> list[tuple[str, ...]]:
     keys |= {tuple(column.name for column in constraint.columns) for constraint in constraints}
     keys |= {tuple(column.name for column in index.columns) for index in table.indexes if index.unique}
     if has_hidden_rowid(table):
-        keys.add(("rowid",))
+        keys.add(HIDDEN)
     return sorted(key for key in keys if key)
 
 
@@ -173,9 +177,9 @@ def _taken(table: sa.Table, key: tuple[str, ...]) -> tuple[Expression, str]:
 
 def same_key(table: sa.Table, key: tuple[str, ...]) -> Expression:
     """The condition that a row `t` of a table has the new one's values in the columns of a key."""
-    columns = (*table.columns.keys(), "rowid")
-    mine, theirs = Row("NEW", columns), Row("t", columns)
-    return sa.and_(*(theirs[column] == mine[column] for column in key))
+    if key == HIDDEN:
+        return emitter.SameHiddenKey()
+    return sa.and_(*(Row("t", table)[column] == new(table)[column] for column in key))
 
 
 def _updated(table: sa.Table) -> Guard:

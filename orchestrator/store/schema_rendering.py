@@ -41,25 +41,25 @@ GUARDS: tuple[Guard, ...] = (
 
 def sqlite() -> str:
     """The script that creates everything in SQLite."""
-    return schema_script.joined([*_tables(), *_guards(emitter.SQLite())])
+    return schema_script.joined(list(statements(emitter.SQLite())))
 
 
-def _tables() -> Iterator[str]:
-    dialect = sa.create_mock_engine("sqlite://", lambda *_: None).dialect
+def postgresql() -> str:
+    """The script that creates everything in PostgreSQL."""
+    return schema_script.joined(list(statements(emitter.PostgreSQL())))
+
+
+def statements(database: emitter.SQLite | emitter.PostgreSQL) -> Iterator[str]:
+    """The statements that create everything in a database, in their order."""
+    yield from database.beginning()
     for table in schema.metadata.sorted_tables:
-        yield str(sa.schema.CreateTable(table).compile(dialect=dialect))
-        for index in sorted(table.indexes, key=lambda each: str(each.name)):
-            yield str(sa.schema.CreateIndex(index).compile(dialect=dialect))
-
-
-def _guards(sql: emitter.SQLite) -> Iterator[str]:
-    for view in (guards_handoffs.VIEW, *guards_path.VIEWS):
-        yield sql.view(view)[1]
+        yield from database.table(table)
+    yield from map(database.view, (guards_handoffs.VIEW, *guards_path.VIEWS))
     for guard in GUARDS:
-        yield sql.guard(guard)[1]
+        yield from database.guard(guard)
     yield guards_tables.VERSION_TABLE
     for guard in guards_tables.VERSION_GUARDS:
-        yield sql.guard(guard)[1]
+        yield from database.guard(guard)
 
 
 def task_conditions() -> str:

@@ -52,7 +52,7 @@ def waits_on_groups(session: Expression, group: Expression) -> Expression:
     d, g, p = group_dependencies.alias("d"), task_groups.alias("g"), completion_paths.alias("p")
     completed = emitter.exists(g, g.c.session_id == session, g.c.id == d.c.depends_on, g.c.status == "completed")
     settled = emitter.exists(
-        p, p.c.session_id == session, p.c.group_id == d.c.depends_on, p.c.awaiting_confirmation == sa.true()
+        p, p.c.session_id == session, p.c.group_id == d.c.depends_on, p.c.awaiting_confirmation == 1
     )
     return emitter.exists(
         d,

@@ -84,7 +84,7 @@ def test_a_guard_becomes_a_trigger_and_a_view_a_view() -> None:
     view = View("big", {"id": sa.literal_column("r.id"), "twice": sa.literal_column("r.seats * 2")}, R)
     raw = sqlite3.connect(":memory:")
     raw.execute("CREATE TABLE rooms (id INTEGER, floor INTEGER, seats INTEGER)")
-    for name, statement in (SQL.guard(guard), SQL.view(view)):
+    for name, statement in (("rooms_stay", *SQL.guard(guard)), ("big", SQL.view(view))):
         raw.execute(statement)
         assert raw.execute("SELECT sql FROM sqlite_master WHERE name = ?", [name]).fetchone() == (statement,)
     raw.execute("INSERT INTO rooms VALUES (0, 1, 7)")

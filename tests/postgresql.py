@@ -1,0 +1,180 @@
+"""A temporary PostgreSQL server for tests, and connections to it that answer as those of `sqlite3` do.
+
+The server listens on a Unix socket in a folder of its own, under a user without privileges where the tests run as root.
+Statements go through `psql`, so that the tests need no driver: a plain client is what guards are for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+OWNER = "orchestrator"
+NOBODY = 65534
+MAY_WRITE = "SET orchestrator.write = '1'"
+"""What the connections of the orchestrator do first. It stops accidents; whoever wants to can say it as well."""
+REFUSED = ("23000", "23502", "23503", "23505", "23514")
+"""The states of a statement that a guard, or a constraint, refuses."""
+_MARK = "-- answered --"
+_READS = re.compile(r"\s*(SELECT|WITH|EXPLAIN|VALUES)\b", re.IGNORECASE)
+
+
+def programs() -> pathlib.Path | None:
+    """The folder of the newest server that is installed, 14 or later; None where there is none."""
+    found = [pathlib.Path(each).parent for each in filter(None, [shutil.which("initdb")])]
+    found += pathlib.Path("/usr/lib/postgresql").glob("*/bin")
+    versions = {int(name): each for each in found if (name := _version(each)).isdigit()}
+    newest = max(versions, default=0)
+    return versions[newest] if newest >= 14 and shutil.which("psql") else None
+
+
+def _version(folder: pathlib.Path) -> str:
+    server = folder / "postgres"
+    if not server.exists():
+        return ""
+    said = subprocess.run([server, "--version"], capture_output=True, text=True, check=False).stdout
+    return "".join(re.findall(r"(\d+)[.\w]*", said)[:1])
+
+
+@contextlib.contextmanager
+def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A server that runs until the end; the folder of its socket."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="pg"))
+    data = folder / "data"
+    whose: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+        whose = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    surroundings = {**os.environ, "HOME": str(folder)}
+    quiet: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, "env": surroundings, **whose}
+    made = [bin_ / "initdb", "-D", data, "-A", "trust", "-U", OWNER, "--locale=C", "-E", "UTF8", "--no-sync"]
+    settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off -c jit=off"
+    control = [bin_ / "pg_ctl", "-D", data, "-s", "-w"]
+    try:
+        subprocess.run(made, check=True, **quiet)
+        subprocess.run([*control, "-l", folder / "log", "-o", settings, "start"], check=True, **quiet)
+        try:
+            yield folder
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], check=True, **quiet)
+    finally:
+        shutil.rmtree(folder)
+
+
+class Refused(sqlite3.OperationalError):
+    """A statement that fails for another reason than a guard or a constraint."""
+
+
+class Row:
+    """A row whose values are found by name and by place."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+
+    def keys(self) -> list[str]:
+        return list(self._values)
+
+    def __getitem__(self, key: str | int) -> Any:
+        return [*self._values.values()][key] if isinstance(key, int) else self._values[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Answer:
+    """The rows of a statement, one after another."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = iter(rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._rows
+
+    def fetchone(self) -> Row | None:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Row]:
+        return [*self._rows]
+
+
+class Connection:
+    """One `psql`; a statement that fails leaves a transaction as it was."""
+
+    def __init__(self, folder: pathlib.Path, database: str = "postgres", user: str = OWNER) -> None:
+        command = ["psql", "-X", "-q", "-A", "-t", "-h", folder, "-U", user, "-d", database]
+        self._psql = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self._ask("\\set ON_ERROR_ROLLBACK on")
+
+    def execute(self, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()) -> Answer:
+        """Run a statement.
+
+        Raises:
+            sqlite3.IntegrityError: a guard or a constraint refuses it.
+            sqlite3.OperationalError: it fails for another reason.
+        """
+        text, reads = _written(sql, parameters), _READS.match(sql)
+        said = self._ask(f"SELECT coalesce(json_agg(q), '[]') FROM ({text}) q;" if reads else f"{text};")
+        return Answer([Row(each) for each in json.loads(said)] if reads and "EXPLAIN" not in sql else [])
+
+    def run(self, script: str) -> None:
+        """Run statements, each ended by a semicolon."""
+        self._ask(script)
+
+    def close(self) -> None:
+        """End the client, and with it what was not committed."""
+        self._psql.communicate()
+
+    def _ask(self, text: str) -> str:
+        # psql replaces names after a colon, unless there is no such variable.
+        stream = self._psql.stdin
+        assert stream is not None
+        stream.write(f"{text}\n\\echo\n\\echo '{_MARK}' :ERROR :SQLSTATE :LAST_ERROR_MESSAGE\n\\echo '{_MARK}'\n")
+        stream.flush()
+        said = self._until(_MARK)
+        _, is_error, state, message = self._told.split(" ", 3)
+        if is_error == "true":
+            raise (sqlite3.IntegrityError if state in REFUSED else Refused)(message.strip())
+        return said
+
+    def _until(self, mark: str) -> str:
+        lines: list[str] = []
+        stream = self._psql.stdout
+        assert stream is not None
+        for line in stream:
+            if line.startswith(mark):
+                self._told = line.removeprefix(mark)
+                while (more := stream.readline()).strip() != mark:
+                    self._told += more
+                return "".join(lines)
+            lines.append(line)
+        raise Refused("the client has ended: " + "".join(lines))
+
+
+def _written(sql: str, parameters: Sequence[Any] | dict[str, Any]) -> str:
+    """A statement with its values."""
+    if isinstance(parameters, dict):
+        return re.sub(r":(\w+)", lambda found: _literal(parameters[found[1]]), sql)
+    values = iter(parameters)
+    return re.sub(r"\?", lambda _: _literal(next(values)), sql)
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(int(value))
