@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.rows import STORED_AS, STORED_WITH, column_names, listed
 
 Row = tuple[Any, ...]
 
-_LEFT_OUT = frozenset(("alembic_version", "audit_events", "texts"))
+_LEFT_OUT = frozenset(("alembic_version", "audit_events", "texts", *STORED_AS.values()))
+_HANDOFFS = "SELECT {} FROM handoffs WHERE session_id = :chain ORDER BY session_id, group_id, turn"
 _TEXTS = """SELECT r.seq, r.raw_hash, t.content FROM agent_reports r LEFT JOIN texts t ON t.hash = r.raw_hash
     WHERE r.session_id = :chain AND r.raw_hash IS NOT NULL ORDER BY r.seq"""
 _TYPES = (type(None), int, float, str, bytes)
@@ -63,13 +65,15 @@ def _tables(connection: sqlite3.Connection, chain: str) -> list[_Table]:
     ]  # fmt: skip
     found = [table for name in names if (table := _table(connection, name, chain)) is not None]
     texts = _Table("texts", ("seq", "hash", "content"), (0, 1), (0,), _TEXTS)
-    return sorted((*found, texts), key=lambda table: table.name != "router_decisions")
+    # Compared as they are read: an older record has each in a row of its own, a newer one most with their decisions.
+    handoffs = _Table("handoffs", column_names("handoffs"), (0, 2, 1), (1,), _HANDOFFS.format(listed("handoffs")))
+    return sorted((*found, handoffs, texts), key=lambda table: table.name != "router_decisions")
 
 
 def _table(connection: sqlite3.Connection, name: str, chain: str) -> _Table | None:
     # Names come from the schema itself.
     info = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
-    columns = tuple(row[1] for row in info)
+    columns = tuple(row[1] for row in info if row[1] not in STORED_WITH.get(name, ()))
     where = _where(name, columns, chain)
     key = [row[1] for row in sorted(info, key=lambda row: int(row[5])) if row[5]] or _unique(connection, name)
     if where is None or not key:
@@ -77,9 +81,9 @@ def _table(connection: sqlite3.Connection, name: str, chain: str) -> _Table | No
     places = tuple(columns.index(column) for column in key)
     seqs = tuple(place for place, column in enumerate(columns) if column == "seq" or column.endswith("_seq"))
     seqs = seqs or tuple(place for place, column in enumerate(columns) if column == "turn")
-    listed = ", ".join(f'"{column}"' for column in columns)
+    named = ", ".join(f'"{column}"' for column in columns)
     order = ", ".join(f'"{column}"' for column in key)
-    return _Table(name, columns, places, seqs, f'SELECT {listed} FROM "{name}" WHERE {where} ORDER BY {order}')
+    return _Table(name, columns, places, seqs, f'SELECT {named} FROM "{name}" WHERE {where} ORDER BY {order}')
 
 
 def _where(name: str, columns: tuple[str, ...], chain: str) -> str | None:

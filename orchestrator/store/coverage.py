@@ -46,10 +46,19 @@ class Changing(NamedTuple):
 _STORE = f"'{STORE_CHAIN}'"
 # Sorted by keys alone and then looked up, so that no long row is carried through the sorting. Without the limit the
 # order of the inner statement would not have to be kept.
-_BY_TURN = "(SELECT rowid AS r FROM handoffs {where} ORDER BY session_id, turn, rowid LIMIT -1) k CROSS JOIN handoffs t"
-_BY_TURN += " ON t.rowid = k.r"
 _BY_REQUEST = "(SELECT session_id AS s, request_id AS r FROM requests {where} ORDER BY session_id, seq LIMIT -1) k"
 _BY_REQUEST += " CROSS JOIN requests t ON t.session_id = k.s AND t.request_id = k.r"
+# A step covers the hand-offs that are stored with its decisions first, and then the others as they were written.
+_BY_TURN = """(SELECT k.session_id, k.turn, ifnull(d.group_id, o.group_id) AS group_id,
+        ifnull(d.handoff_agent, o.agent_id) AS agent_id, ifnull(d.handoff, o.document) AS document,
+        CASE WHEN d.rowid IS NULL THEN o.hash ELSE d.handoff_hash END AS hash FROM (
+            SELECT session_id, seq AS turn, part AS place, rowid AS of_decision, NULL AS other
+            FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
+            {of_step} AND (handoff IS NOT NULL OR handoff_agent IS NOT NULL)
+            UNION ALL SELECT session_id, turn, rowid + 4294967296, NULL, rowid FROM standalone_handoffs {where}
+            ORDER BY session_id, turn, place LIMIT -1
+        ) k LEFT JOIN router_decisions d ON d.rowid = k.of_decision
+        LEFT JOIN standalone_handoffs o ON o.rowid = k.other) t"""
 _OF_VERSION = " t LEFT JOIN workflow_versions v ON v.id = t.workflow_version_id"
 
 WRITTEN = {
@@ -181,8 +190,8 @@ def written(table: str, span: Span, line: Expression) -> str:
     about = WRITTEN[table]
     columns = f"SELECT {_chain(span, about.chain)}, {number(about.seq)}, {line('t', rows.column_names(table))}"
     if "{where}" in about.source:
-        inner = span.where("session_id", about.seq.removeprefix("t."))
-        return f"{columns} FROM {about.source.format(where=f'WHERE {inner}')}"
+        inner, of_step = (span.where("session_id", name) for name in (about.seq.removeprefix("t."), "seq"))
+        return f"{columns} FROM {about.source.format(where=f'WHERE {inner}', of_step=f'WHERE {of_step}')}"
     order = ", ".join(filter(None, (about.chain if about.chain != _STORE else "", about.seq, about.order)))
     where = span.where(about.chain, about.seq)
     return f"{columns} FROM {about.source or f'{table} t'} WHERE {where} ORDER BY {order}"

@@ -226,11 +226,11 @@ class Guard(NamedTuple):
 
 
 class View(NamedTuple):
-    """A query by a name. columns: the expression of each, by its name."""
+    """A query by a name. columns: the expression of each, by its name; none where the source is a union."""
 
     name: str
     columns: dict[str, Expression]
-    source: FromClause
+    source: FromClause | sa.CompoundSelect[Any]
     distinct: bool = False
 
 
@@ -344,10 +344,10 @@ class _Database:
     def __init__(self, dialect: Any) -> None:
         self._dialect = dialect
 
-    def expression(self, expression: Expression | sa.Select[Any]) -> str:
+    def expression(self, expression: Expression | sa.SelectBase) -> str:
         """An expression or query in one line, every value written out."""
         # Only within a query does SQLAlchemy keep the recursive queries of one part of an expression out of another.
-        query = expression if isinstance(expression, sa.Select) else sa.select(expression)
+        query = expression if isinstance(expression, sa.SelectBase) else sa.select(expression)
         text = str(query.compile(dialect=self._dialect, compile_kwargs={"literal_binds": True}))
         text = re.sub(r"\s+", " ", text)
         return text if query is expression else text.removeprefix("SELECT ")
@@ -360,6 +360,9 @@ class _Database:
 
     def view(self, view: View) -> str:
         """A view."""
+        if isinstance(view.source, sa.CompoundSelect):
+            queries = "\nUNION ALL\n".join(map(self.expression, view.source.selects))
+            return f"CREATE VIEW {view.name} AS\n{queries}"
         columns = ",\n    ".join(f"{self.expression(each)} AS {name}" for name, each in view.columns.items())
         distinct = " DISTINCT" if view.distinct else ""
         source = self.expression(sa.select(sa.literal_column("*")).select_from(view.source)).removeprefix("SELECT * ")

@@ -19,7 +19,7 @@ _BLOCK = 1024 * 1024
 _RECORDED = "SELECT id, hash, content, path FROM evidence WHERE session_id = :session ORDER BY seq, part"
 _MESSAGES = """SELECT r.id, r.raw_hash, t.content FROM agent_reports r LEFT JOIN texts t ON t.hash = r.raw_hash
     WHERE r.session_id = :session AND r.raw_hash IS NOT NULL ORDER BY r.seq"""
-_HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_id = :session ORDER BY turn, rowid"
+_HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_id = :session ORDER BY turn, group_id"
 
 _WITH_OPERATIONS = "SELECT DISTINCT session_id FROM evidence WHERE kind = 'operation' ORDER BY session_id"
 # An operation is named after its run.

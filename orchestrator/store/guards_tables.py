@@ -15,7 +15,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from orchestrator.hints import Any
-from orchestrator.store import constants, emitter, schema, tables_work
+from orchestrator.store import constants, emitter, guards_handoffs, schema, tables_work
 from orchestrator.store.emitter import Expression, Guard, Refusal, Row
 
 GUARDED_BY_NAME = ("status", "status_changed_by", "status_changed_at", "status_seq")
@@ -31,7 +31,6 @@ APPEND_ONLY = (
     "deferrals",
     "evidence",
     "grandfathered_groups",
-    "handoffs",
     "human_credentials",
     "human_tokens",
     "import_findings",
@@ -46,6 +45,7 @@ APPEND_ONLY = (
     "run_events",
     "run_files",
     "run_violations",
+    "standalone_handoffs",
     "status_changes",
     "texts",
     "workflow_activations",
@@ -166,6 +166,7 @@ def _inserted(table: sa.Table) -> Guard:
         table,
         _BY_STRANGER,
         *(_taken(table, key) for key in unique_keys(table)),
+        *guards_handoffs.CASES.get(table.name, ()),
     )
 
 

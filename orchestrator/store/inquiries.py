@@ -25,10 +25,10 @@ REPORTS = f"""SELECT seq, coalesce(group_id, ''), role, agent_id, response_statu
     FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1 WHERE {_SPAN} AND {_GROUP} ORDER BY seq"""
 """Reports in order; their details only where they may speak of usage, and whether a person let them go on."""
 TURNS = """SELECT h.turn, h.group_id, coalesce(a.role, ''), e.at
-    FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1 LEFT JOIN agents a ON a.id = h.agent_id
+    FROM handoffs h LEFT JOIN agents a ON a.id = h.agent_id
     JOIN audit_events e ON e.session_id = h.session_id AND e.seq = h.turn
     WHERE h.session_id = :session AND h.turn > :since AND h.turn <= :until
-    AND (:group IS NULL OR (h.group_id = :group AND h.group_id <> '')) ORDER BY h.turn, h.rowid"""
+    AND (:group IS NULL OR (h.group_id = :group AND h.group_id <> '')) ORDER BY h.turn, h.group_id"""
 """Turns in order: of which group (none: the session), for which role, given out when."""
 CLOSINGS = f"""SELECT seq, CASE entity WHEN 'group' THEN entity_id END, changed_at FROM status_changes
     WHERE {_SPAN} AND ((entity = 'group' AND to_status <> 'in_progress' AND (:group IS NULL OR entity_id = :group))

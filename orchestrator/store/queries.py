@@ -218,8 +218,13 @@ STEP_DECISIONS = """SELECT * FROM router_decisions INDEXED BY sqlite_autoindex_r
     WHERE session_id = :session AND seq = :seq ORDER BY part"""
 LAST_DECISIONS = """SELECT * FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id = :group ORDER BY rowid DESC LIMIT :limit"""
-LAST_TURNS = """SELECT turn FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
-    WHERE session_id = :session AND group_id = :group ORDER BY turn DESC LIMIT :limit"""
+_TURNS_OF_GROUP = """SELECT turn FROM (SELECT turn FROM standalone_handoffs
+        WHERE session_id = :session AND group_id = :group ORDER BY turn DESC LIMIT :limit)
+    UNION ALL SELECT seq FROM (SELECT seq FROM router_decisions INDEXED BY idx_router_decisions_session
+        WHERE session_id = :session AND group_id = :group AND handoff IS NOT NULL ORDER BY rowid DESC LIMIT :limit)
+    ORDER BY 1 DESC LIMIT :limit"""
+LAST_TURNS = _TURNS_OF_GROUP
+"""The newest turns of a group; each place is read from its end, since the view would be read from its beginning."""
 LAST_CONFIRMED = """SELECT r.id, r.response_status, k.reason
     FROM acknowledgements k INDEXED BY ix_acknowledgements_group
     JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1 ON r.session_id = k.session_id AND r.seq = k.seq
@@ -243,10 +248,10 @@ ENDED_TURNS = """SELECT r.role, e.content FROM turn_runs r INDEXED BY ix_turn_ru
     AND e.session_id = r.session_id AND e.seq = r.state_seq AND e.kind = 'turn' AND e.subject = r.id
     ORDER BY r.created_seq, r.id"""
 
-HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
+HANDOFF = """SELECT * FROM handoffs
     WHERE session_id = :session AND group_id = :group AND turn = :turn"""
-LAST_HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
-    WHERE session_id = :session AND group_id = :group ORDER BY turn DESC LIMIT 1"""
+LAST_HANDOFF = f"""SELECT * FROM handoffs WHERE session_id = :session AND group_id = :group
+    AND turn = ({_TURNS_OF_GROUP.replace(":limit", "1")})"""
 VERSION = "SELECT id FROM workflow_versions WHERE hash = :hash"
 ROLE_TEXT = """SELECT content FROM agent_files WHERE workflow_version_id = :version AND role = :role
     ORDER BY name LIMIT 1"""
@@ -263,7 +268,7 @@ STEP_ROWS: dict[str, str] = {
                 SELECT 1 FROM router_decisions d INDEXED BY idx_router_decisions_session
                 WHERE d.session_id = h.session_id AND d.group_id = h.group_id AND d.seq > h.turn AND d.seq < r.seq
             ) THEN 'turn ' || h.turn || ' of ' || h.agent_id END
-            FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1 JOIN agents a ON a.id = h.agent_id
+            FROM handoffs h JOIN agents a ON a.id = h.agent_id
             WHERE h.session_id = r.session_id AND h.group_id = r.group_id AND h.turn < r.seq
             ORDER BY h.turn DESC LIMIT 1
         ) END AS interrupted

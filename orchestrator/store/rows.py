@@ -80,6 +80,12 @@ COLUMNS = {
 }
 """The columns that a step writes, in the order of the declared schema, with the defaults of the declared schema."""
 
+STORED_WITH = {"router_decisions": ("handoff_agent", "handoff")}
+"""Columns of a table in which a row of another is stored, under whose name that is read and covered."""
+
+STORED_AS = {"handoffs": "standalone_handoffs"}
+"""The table into which rows are written whose own name is that of a view."""
+
 NO_SESSION = frozenset(("agents",))
 """Tables whose `session_id` may be null: it is then left as given."""
 

@@ -14,6 +14,7 @@ from orchestrator.hints import Any
 from orchestrator.store import (
     emitter,
     guards_groups,
+    guards_handoffs,
     guards_imported,
     guards_path,
     guards_rows,
@@ -53,7 +54,7 @@ def statements(database: emitter.SQLite | emitter.PostgreSQL) -> Iterator[str]:
     yield from database.beginning()
     for table in schema.metadata.sorted_tables:
         yield from database.table(table)
-    yield from map(database.view, guards_path.VIEWS)
+    yield from map(database.view, (guards_handoffs.VIEW, *guards_path.VIEWS))
     for guard in GUARDS:
         yield from database.guard(guard)
     yield guards_tables.VERSION_TABLE

@@ -17,7 +17,16 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION, column_names, packed
+from orchestrator.store.rows import (
+    COLUMNS,
+    KEYS,
+    NO_SESSION,
+    OF_SESSION,
+    STORED_AS,
+    STORED_WITH,
+    column_names,
+    packed,
+)
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -57,6 +66,8 @@ class _Table(NamedTuple):
     filled: tuple[str, ...]
     places: dict[str, int]
     select: str
+    covered: int
+    """How many of the columns are the row's own; those behind are covered by the row of another table."""
 
 
 class _Event(NamedTuple):
@@ -121,7 +132,7 @@ class Step:
             IntegrityError: a guard or constraint refused the row.
             EnvironmentProblem: CORRUPT, the row was not written: a foreign trigger skipped it.
         """
-        sql, names, defaults, filled, places, _ = _TABLES.get(table) or _table(table)
+        sql, names, defaults, filled, places, _, covered = _TABLES.get(table) or _table(table)
         own = self._own
         own["part"] = part = self._counts.get(table, 0) + 1
         for name in filled:
@@ -140,11 +151,20 @@ class Step:
             self._known.setdefault(table, {})[key] = values
             self._changed.setdefault(table, {})[key] = None
             return part
+        self.cover(table, values if covered == len(values) else values[:covered])
+        return part
+
+    def cover(self, table: str, values: Sequence[Value]) -> None:
+        """Take a row into what the event covers, for one that is stored with the next row of another table.
+
+        Args:
+            table: the name under which it is read.
+            values: the values of all its columns, in the order of the declared schema.
+        """
         digest = self._digests.get(table)
         if digest is None:
             digest = self._digests[table] = sha256.new()
         digest.update(row_line(values))
-        return part
 
     def update(self, table: str, key: tuple[Value, ...], values: Mapping[str, Value], *, hold: bool = False) -> None:
         """Change columns of one row; their names come from the code, never from a caller.
@@ -223,7 +243,7 @@ class Step:
         self._connection.execute("SAVEPOINT tried")
         try:
             for part, (table, columns) in enumerate(rows, start=1):
-                sql, names, defaults, filled, _, _ = _TABLES.get(table) or _table(table)
+                sql, names, defaults, filled, *_ = _TABLES.get(table) or _table(table)
                 own = {**self._own, "part": 1 if table == rows[0][0] else part - 1}
                 found = {**{name: own[name] for name in filled}, **columns}
                 if self._connection.execute(sql, list(map(found.get, names, defaults))).rowcount != 1:
@@ -427,15 +447,18 @@ def _table(table: str) -> _Table:
     for word in COLUMNS[table].split():
         name, _, default = word.partition("=")
         defaults[name] = int(default) if default else None
+    covered = len(defaults)
+    defaults |= dict.fromkeys(STORED_WITH.get(table, ()))
     fillable = ("session_id", "seq", "part") if table not in NO_SESSION else ("seq", "part")
     names = ", ".join(f'"{name}"' for name in defaults)
     found = _TABLES[table] = _Table(
-        insert=f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(defaults))})",
+        insert=f"INSERT INTO {STORED_AS.get(table, table)} ({names}) VALUES ({', '.join('?' * len(defaults))})",
         names=tuple(defaults),
         defaults=tuple(defaults.values()),
         filled=tuple(name for name in fillable if name in defaults),
         places={name: place for place, name in enumerate(defaults)},
         select=f"SELECT {names} FROM {table} WHERE {_where(table)}" if table in KEYS else "",
+        covered=covered,
     )
     return found
 

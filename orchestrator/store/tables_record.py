@@ -81,6 +81,8 @@ router_decisions = sa.Table(
     columns.text("handoff_hash", null=True),
     columns.integer("mandatory_review", default=0),
     columns.text("answer"),
+    columns.text("handoff_agent", null=True),
+    columns.text("handoff", null=True),
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint(
         "(report_id IS NULL OR (part = 1 AND report_id = session_id || '\\:R' || seq))"
@@ -96,8 +98,8 @@ router_decisions = sa.Table(
     ),
 )
 
-handoffs = sa.Table(
-    "handoffs",
+standalone_handoffs = sa.Table(
+    "standalone_handoffs",
     columns.metadata,
     sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
     columns.integer("turn"),
@@ -107,6 +109,8 @@ handoffs = sa.Table(
     columns.text("hash"),
     sa.UniqueConstraint("session_id", "group_id", "turn"),
 )
+"""Hand-offs that no single decision can hold: it starts several agents, or one for the session as a whole; and all that
+were written before decisions held any. The view `handoffs` has these and the others."""
 
 context_items = sa.Table(
     "context_items",

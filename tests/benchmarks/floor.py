@@ -17,8 +17,8 @@ from tests.benchmarks import mix
 
 CONSTANT_HASH = bytes(32)
 DERIVED = {
-    "router_decisions": {"rules": "[]", "answer": "{}"},
-    "handoffs": {"document": "{}"},
+    "router_decisions": {"rules": "[]", "answer": "{}", "handoff": "{}"},
+    "standalone_handoffs": {"document": "{}"},
     "audit_events": {"input": "{}", "rows": "{}"},
 }
 """Texts that repeat other columns; a lean loop does not store them."""
@@ -107,7 +107,8 @@ def _insert(sql: str, values: Sequence[Any], *, lean: bool) -> Statement:
     table = sql.split()[2]
     row = dict(zip(columns(sql), values, strict=True))
     row |= {"prev_hash": CONSTANT_HASH, "hash": CONSTANT_HASH} if table == "audit_events" else {}
-    row |= DERIVED.get(table, {}) if lean else {}
+    texts = DERIVED.get(table, {}) if lean else {}
+    row |= {name: text for name, text in texts.items() if row[name] is not None}
     return sql, tuple(row.values())
 
 

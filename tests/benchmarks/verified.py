@@ -35,7 +35,7 @@ _NO_GROUP = "NOT IN (SELECT id FROM task_groups UNION ALL SELECT '')"
 _STARTED = """SELECT h.turn FROM handoffs h WHERE h.session_id = agent_reports.session_id
     AND h.group_id = agent_reports.group_id AND h.turn < agent_reports.seq ORDER BY h.turn DESC LIMIT 1"""
 FITTING = (
-    f"DELETE FROM handoffs WHERE group_id {_NO_GROUP}",
+    f"DELETE FROM standalone_handoffs WHERE group_id {_NO_GROUP}",
     f"DELETE FROM agents WHERE group_id {_NO_GROUP}",
     "DELETE FROM status_changes WHERE entity = 'group' AND entity_id NOT IN (SELECT id FROM task_groups)",
     # Written in bulk, groups were made in the steps of reports, which plan nothing.

@@ -62,6 +62,16 @@ class Record(NamedTuple):
         return None if self.session_level else self.group
 
 
+class Frozen(NamedTuple):
+    """What a decision's row holds of its hand-off: the hash, and the columns that store it, where it is not a row."""
+
+    hash: str | None = None
+    stored: dict[str, str] = NOTHING
+
+
+_NOT_FROZEN = Frozen()
+
+
 def told(decision: dict[str, Any]) -> dict[str, Any]:
     """What an earlier decision told its agent besides context, for a record that starts the agent later or anew."""
     question = decision.get("question_id") if "answered" in decision else None
@@ -115,7 +125,7 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
     """
     part = work.step.count("router_decisions") + 1
     answer = _answer(work, version, record, part)
-    hash_ = _carry_out(work, session, version, record, answer, part)
+    frozen = _carry_out(work, session, version, record, answer, part)
     work.step.insert(
         "router_decisions",
         group_id=answer["group_id"],
@@ -129,9 +139,10 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
         rules=exactjson.exact(answer["rules"]),
         workflow_version_id=version.id,
         rules_version=work.context.rules_version,
-        handoff_hash=hash_,
+        handoff_hash=frozen.hash,
         mandatory_review=int(record.mandatory_review),
         answer=decision_answers.kept(answer, work.context.rules_version),
+        **frozen.stored,
     )
     work.decisions.append(answer)
     return answer
@@ -167,18 +178,18 @@ def _answer(work: Work, version: Version, record: Record, part: int) -> Answer:
 
 def _carry_out(
     work: Work, session: Session, version: Version, record: Record, answer: Answer, part: int
-) -> str | None:
+) -> Frozen:
     target = record.target
     if record.starts:
         answer["spawns"] = [_start(work, session, version, start, record) for start in record.starts]
         answer["groups_to_spawn"] = [start.group.id for start in record.starts]
-        return None
+        return _NOT_FROZEN
     if target.agent == PERSON:
         _await(work, record.waiting, PERSON, PERSON, target.action, turn=None)
         _open_blockers(work, record.waiting and record.waiting.id, PERSON)
-        return None
+        return _NOT_FROZEN
     if target.agent is None:
-        return None
+        return _NOT_FROZEN
     hold = _why_hold(work, session, version, record)
     if hold:
         agent = register_instance(work, target.agent, record.waiting and record.waiting.id, target.instance)
@@ -186,7 +197,7 @@ def _carry_out(
         _open_blockers(work, record.waiting and record.waiting.id, target.agent)
         answer["action"], answer["reason"] = "wait", "held" if hold == "slot" else hold
         answer["model"] = record.model or version.models.get(target.agent)
-        return None
+        return _NOT_FROZEN
     return _spawn(work, session, version, record, answer)
 
 
@@ -201,7 +212,7 @@ def _why_hold(work: Work, session: Session, version: Version, record: Record) ->
     return "slot" if running >= fanout.limit(version.workflow, session) else None
 
 
-def _spawn(work: Work, session: Session, version: Version, record: Record, answer: Answer) -> str:
+def _spawn(work: Work, session: Session, version: Version, record: Record, answer: Answer) -> Frozen:
     role, group = str(record.target.agent), record.waiting
     agent = register_instance(work, role, group and group.id, record.target.instance)
     _await(work, group, role, agent, record.target.action, turn=work.seq, builds=role in BUILDERS)
@@ -216,14 +227,17 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
         listed = record.extras.get("groups")
         noted |= overview.groups_now(work.reader, session.id, listed, planned=bool(session.planned))
         reported = record.group.id if record.group else record.reported
-    hash_ = freeze(
-        work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported
+    # The rows of a step are covered in the order in which they are read: those with decisions first.
+    apart = group_id is None or group_id != answer["group_id"] or work.step.count("handoffs") > 0
+    frozen = freeze(
+        work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported,
+        apart=apart,
     )
     answer["handoff"] = handoff.command(session.id, group_id, work.seq)
-    answer["handoff_hash"] = hash_
+    answer["handoff_hash"] = frozen.hash
     alone = ("agent_id", "model", "turn", "handoff", "handoff_hash")
     answer["spawns"] = [{"group_id": group_id, "agent": role, **{name: answer[name] for name in alone}}]
-    return hash_
+    return frozen
 
 
 def _start(work: Work, session: Session, version: Version, start: fanout.Start, record: Record) -> Answer:
@@ -232,7 +246,7 @@ def _start(work: Work, session: Session, version: Version, start: fanout.Start, 
     agent = register_instance(work, role, group.id)
     _await(work, group, role, agent, "spawn", turn=work.seq, builds=role in BUILDERS)
     # A blocker that is open keeps a pending group from being started.
-    hash_ = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context, ())
+    frozen = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context, ())
     return {
         "group_id": group.id,
         "agent": role,
@@ -240,7 +254,7 @@ def _start(work: Work, session: Session, version: Version, start: fanout.Start, 
         "model": version.models.get(role),
         "turn": work.seq,
         "handoff": handoff.command(session.id, group.id, work.seq),
-        "handoff_hash": hash_,
+        "handoff_hash": frozen.hash,
     }
 
 
@@ -256,12 +270,15 @@ def freeze(
     known_blockers: tuple[Blocker, ...] | None = None,
     noted: dict[str, Any] = NOTHING,
     reported: str | None = None,
-) -> str:
-    """Freeze what a spawned agent gets, as references to rows that never change; return the document's hash.
+    *,
+    apart: bool = True,
+) -> Frozen:
+    """Freeze what a spawned agent gets, as references to rows that never change.
 
     Args:
         reported: the group of the report that led to this, where the agent is called for the session as a whole:
             what the transition passes on was said there.
+        apart: whether it is a row of its own; otherwise it goes into the row of its decision.
     """
     handed = work.reader.handed_on(session.id, group_id, group_id or reported, include_context)
     items = list(zip(include_context, handed.items, strict=True))
@@ -283,8 +300,11 @@ def freeze(
     }
     text = exactjson.exact(document)
     hash_ = sha256.new(text.encode()).hexdigest()
-    work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
-    return hash_
+    if apart:
+        work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
+        return Frozen(hash_)
+    work.step.cover("handoffs", (session.id, work.seq, group_id, agent, text, hash_))
+    return Frozen(hash_, {"handoff_agent": agent, "handoff": text})
 
 
 def _open_blockers(

@@ -407,17 +407,6 @@ CREATE INDEX ix_evidence_gate ON evidence (session_id, seq, part) WHERE kind = '
 
 CREATE INDEX ix_evidence_merge ON evidence (session_id, subject, seq) WHERE kind = 'merge';
 
-CREATE TABLE handoffs (
-	session_id TEXT NOT NULL,
-	turn INTEGER NOT NULL,
-	group_id TEXT NOT NULL,
-	agent_id TEXT NOT NULL,
-	document TEXT NOT NULL,
-	hash TEXT NOT NULL,
-	CONSTRAINT uq_handoffs_session_id_group_id_turn UNIQUE (session_id, group_id, turn),
-	CONSTRAINT fk_handoffs_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
-);
-
 CREATE TABLE imported_sessions (
 	session_id TEXT NOT NULL,
 	seq INTEGER NOT NULL,
@@ -498,6 +487,8 @@ CREATE TABLE router_decisions (
 	handoff_hash TEXT,
 	mandatory_review INTEGER DEFAULT 0 NOT NULL,
 	answer TEXT NOT NULL,
+	handoff_agent TEXT,
+	handoff TEXT,
 	CONSTRAINT uq_router_decisions_session_id_seq_part UNIQUE (session_id, seq, part),
 	CONSTRAINT ck_router_decisions_report_id CHECK ((report_id IS NULL OR (part = 1 AND report_id = session_id || ':R' || seq)) AND (report_id IS NOT NULL) = (cause = 'report')),
 	CONSTRAINT fk_router_decisions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
@@ -509,6 +500,17 @@ CREATE INDEX idx_router_decisions_session ON router_decisions (session_id, group
 CREATE INDEX ix_router_decisions_mandatory ON router_decisions (session_id, group_id, seq) WHERE mandatory_review = 1;
 
 CREATE INDEX ix_router_decisions_redispatch ON router_decisions (session_id, group_id, seq) WHERE cause = 'redispatch';
+
+CREATE TABLE standalone_handoffs (
+	session_id TEXT NOT NULL,
+	turn INTEGER NOT NULL,
+	group_id TEXT NOT NULL,
+	agent_id TEXT NOT NULL,
+	document TEXT NOT NULL,
+	hash TEXT NOT NULL,
+	CONSTRAINT uq_standalone_handoffs_session_id_group_id_turn UNIQUE (session_id, group_id, turn),
+	CONSTRAINT fk_standalone_handoffs_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
 
 CREATE TABLE starts (
 	session_id TEXT NOT NULL,
@@ -943,6 +945,11 @@ CREATE TABLE run_violations (
  WITHOUT ROWID;
 
 CREATE INDEX ix_run_violations_run ON run_violations (session_id, run_id, seq);
+
+CREATE VIEW handoffs AS
+SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
+UNION ALL
+SELECT session_id, seq, group_id, handoff_agent, handoff, handoff_hash FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
 
 CREATE VIEW group_marks AS
 SELECT
@@ -1410,24 +1417,6 @@ BEGIN
   SELECT RAISE(ABORT, 'NEVER_DELETED: rows of evidence stay');
 END;
 
-CREATE TRIGGER handoffs_insert_needs_orchestrator_and_new_key BEFORE INSERT ON handoffs
-BEGIN
-  SELECT CASE WHEN orchestrator_write() IS NOT 1 THEN RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database')
-    WHEN EXISTS (SELECT 1 FROM handoffs t WHERE t.rowid = NEW.rowid) THEN RAISE(ABORT, 'ALREADY_EXISTS: handoffs has a row with this rowid')
-    WHEN EXISTS (SELECT 1 FROM handoffs t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.turn = NEW.turn) THEN RAISE(ABORT, 'ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
-END;
-
-CREATE TRIGGER handoffs_are_never_changed BEFORE UPDATE ON handoffs
-BEGIN
-  SELECT CASE WHEN orchestrator_write() IS NOT 1 THEN RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database')
-    WHEN 1 THEN RAISE(ABORT, 'NEVER_CHANGED: rows of handoffs stay as they were written') END;
-END;
-
-CREATE TRIGGER handoffs_are_never_deleted BEFORE DELETE ON handoffs
-BEGIN
-  SELECT RAISE(ABORT, 'NEVER_DELETED: rows of handoffs stay');
-END;
-
 CREATE TRIGGER imported_sessions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON imported_sessions
 BEGIN
   SELECT CASE WHEN orchestrator_write() IS NOT 1 THEN RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database')
@@ -1482,7 +1471,9 @@ CREATE TRIGGER router_decisions_insert_needs_orchestrator_and_new_key BEFORE INS
 BEGIN
   SELECT CASE WHEN orchestrator_write() IS NOT 1 THEN RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database')
     WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.rowid = NEW.rowid) THEN RAISE(ABORT, 'ALREADY_EXISTS: router_decisions has a row with this rowid')
-    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN RAISE(ABORT, 'ALREADY_EXISTS: router_decisions has a row with this session_id, seq, part') END;
+    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN RAISE(ABORT, 'ALREADY_EXISTS: router_decisions has a row with this session_id, seq, part')
+    WHEN (NEW.handoff IS NULL) <> (NEW.handoff_agent IS NULL) OR (NEW.handoff IS NOT NULL AND (NEW.group_id IS NULL OR NEW.handoff_hash IS NULL)) THEN RAISE(ABORT, 'HANDOFF_INCOMPLETE: a hand-off with its decision has a group, an agent and a hash')
+    WHEN NEW.handoff IS NOT NULL AND EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = NEW.session_id AND h.group_id = NEW.group_id AND h.turn = NEW.seq) THEN RAISE(ABORT, 'ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
 END;
 
 CREATE TRIGGER router_decisions_are_never_changed BEFORE UPDATE ON router_decisions
@@ -1494,6 +1485,25 @@ END;
 CREATE TRIGGER router_decisions_are_never_deleted BEFORE DELETE ON router_decisions
 BEGIN
   SELECT RAISE(ABORT, 'NEVER_DELETED: rows of router_decisions stay');
+END;
+
+CREATE TRIGGER standalone_handoffs_insert_needs_orchestrator_and_new_key BEFORE INSERT ON standalone_handoffs
+BEGIN
+  SELECT CASE WHEN orchestrator_write() IS NOT 1 THEN RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM standalone_handoffs t WHERE t.rowid = NEW.rowid) THEN RAISE(ABORT, 'ALREADY_EXISTS: standalone_handoffs has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM standalone_handoffs t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.turn = NEW.turn) THEN RAISE(ABORT, 'ALREADY_EXISTS: standalone_handoffs has a row with this session_id, group_id, turn')
+    WHEN EXISTS (SELECT 1 FROM router_decisions t INDEXED BY sqlite_autoindex_router_decisions_1 WHERE t.session_id = NEW.session_id AND t.seq = NEW.turn AND t.group_id = NEW.group_id AND t.handoff IS NOT NULL) THEN RAISE(ABORT, 'ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
+END;
+
+CREATE TRIGGER standalone_handoffs_are_never_changed BEFORE UPDATE ON standalone_handoffs
+BEGIN
+  SELECT CASE WHEN orchestrator_write() IS NOT 1 THEN RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN 1 THEN RAISE(ABORT, 'NEVER_CHANGED: rows of standalone_handoffs stay as they were written') END;
+END;
+
+CREATE TRIGGER standalone_handoffs_are_never_deleted BEFORE DELETE ON standalone_handoffs
+BEGIN
+  SELECT RAISE(ABORT, 'NEVER_DELETED: rows of standalone_handoffs stay');
 END;
 
 CREATE TRIGGER starts_insert_needs_orchestrator_and_new_key BEFORE INSERT ON starts

@@ -62,10 +62,10 @@ def test_every_spawn_s_hash_is_in_its_decision(tested: Desk) -> None:
 def test_a_document_that_was_changed_is_not_verified(tested: Desk) -> None:
     connection = tested.context.connection
     for (trigger,) in connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'handoffs'"
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'router_decisions'"
     ).fetchall():
         connection.execute(f"DROP TRIGGER {trigger}")
-    connection.execute("UPDATE handoffs SET document = replace(document, 'spawn', 'relax') WHERE turn = 5")
+    connection.execute("UPDATE router_decisions SET handoff = replace(handoff, 'spawn', 'relax') WHERE seq = 5")
     assert tested.call("handoff", session_id="S1", group_id="A")["verified"] is False
 
 

@@ -85,7 +85,7 @@ def test_a08_refusals_are_recorded_with_actor_input_and_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize("kept", ["audit_events", "router_decisions", "handoffs", "agent_reports"])
+@pytest.mark.parametrize("kept", ["audit_events", "router_decisions", "agent_reports"])
 def test_a08_a_step_that_cannot_be_recorded_leaves_nothing(kept: str) -> None:
     table = Table("A", plan=True)
     before = table.state()

@@ -19,6 +19,7 @@ from orchestrator.core.routing import engine, facts
 from orchestrator.core.workflow import checks
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import comparing, fold, records
+from orchestrator.store.rows import STORED_AS
 from tests.acceptance import walking
 from tests.acceptance.walking import Op, report
 
@@ -138,7 +139,9 @@ TAMPERED = [
         "UPDATE task_groups SET qa_attempts = 7 WHERE session_id = 'S1'", [(6, "task_groups", "differs")], id="a group"
     ),
     pytest.param(
-        "DELETE FROM handoffs WHERE session_id = 'S1' AND turn = 4", [(4, "handoffs", "missing")], id="a hand-off gone"
+        "UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL WHERE session_id = 'S1' AND seq = 4",
+        [(4, "handoffs", "missing")],
+        id="a hand-off gone",
     ),
     pytest.param(
         "INSERT INTO acknowledgements VALUES ('S1', 4, 9, 'A', 'forged')",
@@ -274,6 +277,7 @@ def test_every_table_is_compared() -> None:
     context = testing.memory_context()
     names = {row[0] for row in context.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     compared = {table.name for chain in ("S1", "@store") for table in comparing._tables(context.connection, chain)}
+    compared |= {STORED_AS[name] for name in compared & STORED_AS.keys()}
     assert {name for name in names if not name.startswith("sqlite_")} - compared == {"alembic_version", "audit_events"}
 
 

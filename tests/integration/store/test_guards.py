@@ -110,7 +110,7 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "questions": {"kind": "review"},
     "human_credentials": {"kind": "passphrase"},
     "resume_points": {"status": "partial", "class": "soft"},
-    "router_decisions": {"report_id": None},
+    "router_decisions": {"report_id": None, "handoff_agent": None, "handoff": None},
     "run_events": {"level": "summary"},
     "run_files": {"detection_method": "diff"},
     "run_locks": {"mode": "read"},
@@ -207,6 +207,40 @@ def test_nothing_is_written_over_by_an_upsert(filled: sqlite3.Connection, table:
     column = next(iter(sample(table)))
     with refused("ALREADY_EXISTS"):
         put(filled, "INSERT", table, sample(table), tail.format(column=column))
+
+
+WITH_HANDOFF = {"group_id": "x", "handoff_agent": "a", "handoff": "{}", "handoff_hash": "h"}
+HELD = pytest.raises(sqlite3.IntegrityError, match="ALREADY_EXISTS: handoffs has a row with this session_id, group_id")
+
+
+@BY_EVERY_VERB
+def test_a_turn_has_one_hand_off_wherever_it_is_stored(filled: sqlite3.Connection, verb: str) -> None:
+    decision, alone = sample("router_decisions") | WITH_HANDOFF, sample("standalone_handoffs")
+    with HELD:
+        put(filled, verb, "router_decisions", decision | {"part": 2})
+    put(filled, verb, "router_decisions", decision | {"seq": 2})
+    with HELD:
+        put(filled, verb, "router_decisions", decision | {"seq": 2, "part": 2})
+    with HELD:
+        put(filled, verb, "standalone_handoffs", alone | {"turn": 2})
+    for other in ({"session_id": "y"}, {"group_id": "y"}, {"turn": 3}):
+        put(filled, verb, "standalone_handoffs", alone | {"turn": 2} | other)
+    for other in ({"session_id": "z"}, {"group_id": "z"}, {"seq": 4}):
+        put(filled, verb, "router_decisions", decision | {"seq": 2, "part": 3} | other)
+    put(filled, verb, "router_decisions", sample("router_decisions") | {"seq": 3})
+    assert len(content(filled, "handoffs")) == 8
+
+
+@pytest.mark.parametrize("missing", WITH_HANDOFF)
+def test_a_hand_off_with_its_decision_is_whole(filled: sqlite3.Connection, missing: str) -> None:
+    with refused("HANDOFF_INCOMPLETE"):
+        put(filled, "INSERT", "router_decisions", sample("router_decisions") | WITH_HANDOFF | {"seq": 2, missing: None})
+
+
+def test_nothing_is_written_through_the_view_of_hand_offs(filled: sqlite3.Connection) -> None:
+    for statement in ("UPDATE handoffs SET document = ''", "DELETE FROM handoffs", "INSERT INTO handoffs VALUES (1)"):
+        with pytest.raises(sqlite3.OperationalError, match="cannot modify handoffs because it is a view"):
+            filled.execute(statement)
 
 
 def test_a_further_row_with_keys_of_its_own_is_welcome(filled: sqlite3.Connection) -> None:

@@ -114,7 +114,7 @@ SCHEMA_DAMAGE = {
         "ix_blockers_open",
     ),
     "table altered": (("ALTER TABLE texts ADD COLUMN more",), "TABLE_ALTERED", "texts"),
-    "table missing": (("DROP TABLE handoffs",), "TABLE_MISSING", "handoffs"),
+    "table missing": (("DROP TABLE standalone_handoffs",), "TABLE_MISSING", "standalone_handoffs"),
     "trigger of another": (
         ("CREATE TRIGGER quiet BEFORE INSERT ON texts BEGIN SELECT RAISE(IGNORE); END",),
         "SCHEMA_FOREIGN",
@@ -158,9 +158,9 @@ ROW_DAMAGE = {
         "workflow_versions",
     ),
     "a row without its group": (
-        ("PRAGMA foreign_keys=OFF", "INSERT INTO handoffs VALUES ('S1', 1, 'G', 'a', 'd', 'h')"),
+        ("PRAGMA foreign_keys=OFF", "INSERT INTO standalone_handoffs VALUES ('S1', 1, 'G', 'a', 'd', 'h')"),
         "ORPHANS",
-        "handoffs",
+        "standalone_handoffs",
     ),
 }
 

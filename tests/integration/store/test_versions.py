@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator import errors, resources
 from orchestrator.core.routing import facts
-from orchestrator.store import constants, declared, losses, migrate, sqlite
+from orchestrator.store import constants, coverage, declared, findings, losses, migrate, rows, sqlite, verifying
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
 from tests.integration.store.conftest import AT
@@ -23,16 +23,25 @@ OLDER = sorted(path.name[:4] for path in (resources.path("migrations") / "versio
 
 
 def contents(path: pathlib.Path) -> dict[str, list[Any]]:
-    """Every row of every table; of the migrations' own marks only the events that tell of other things."""
+    """Every row of every table, under the name by which it is read.
+
+    Of the migrations' own marks only the events that tell of other things.
+    """
     raw = sqlite3.connect(path)
     try:
         names = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found = {name: sorted(map(filled, raw.execute(f'SELECT * FROM "{name}"')), key=repr) for name in names}
+        found = {name: rows_of(raw, name) for name in {*names, *rows.STORED_AS} - set(rows.STORED_AS.values())}
     finally:
         raw.close()
     del found["alembic_version"]
     found["audit_events"] = [row for row in found["audit_events"] if row[2] != migrate.EVENT]
     return found
+
+
+def rows_of(raw: sqlite3.Connection, table: str) -> list[Any]:
+    described = raw.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
+    listed = ", ".join(f'"{row[1]}"' for row in described if row[1] not in rows.STORED_WITH.get(table, ()))
+    return sorted(map(filled, raw.execute(f'SELECT {listed} FROM "{table}"')), key=repr)
 
 
 def filled(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -103,6 +112,23 @@ def test_an_older_database_keeps_every_row(used: pathlib.Path, older: Older, ver
     assert (moved.before, moved.after) == (int(version), NEWEST)
     assert contents(used) == expected
     assert objects(used) == newest
+
+
+def test_hand_offs_are_covered_as_before_wherever_a_version_stores_them(used: pathlib.Path, older: Older) -> None:
+    def found() -> list[findings.Finding]:
+        noted = findings.Found("used.db", 9)
+        connection = sqlite.connect(used, write=False)
+        verifying.verify(connection, coverage.Span(None), noted)
+        assert connection.execute(stored).fetchone() == (places.pop(0),)
+        connection.close()
+        return noted.kept
+
+    stored = "SELECT count(*) = (SELECT count(*) FROM handoffs) FROM standalone_handoffs"
+    places = [0, 1]
+    assert found() == []
+    older(used, "0015")
+    migrate.upgrade(used, AT)
+    assert found() == []
 
 
 @pytest.mark.parametrize("version", OLDER)
@@ -244,7 +270,7 @@ def test_a_file_that_says_to_be_older_than_it_is_is_not_upgraded(used: pathlib.P
 
 
 def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(used: pathlib.Path) -> None:
-    stamp(used, f"DROP INDEX {constants.SCHEMA_MARKS[0]}")
+    stamp(used, f"DROP TRIGGER {constants.SCHEMA_MARKS[0]}")
     sqlite.connect(used, write=True).close()
 
 
