@@ -344,10 +344,10 @@ class _Database:
     def __init__(self, dialect: Any) -> None:
         self._dialect = dialect
 
-    def expression(self, expression: Expression | sa.Select[Any]) -> str:
+    def expression(self, expression: Expression | sa.SelectBase) -> str:
         """An expression or query in one line, every value written out."""
         # Only within a query does SQLAlchemy keep the recursive queries of one part of an expression out of another.
-        query = expression if isinstance(expression, sa.Select) else sa.select(expression)
+        query = expression if isinstance(expression, sa.SelectBase) else sa.select(expression)
         text = str(query.compile(dialect=self._dialect, compile_kwargs={"literal_binds": True}))
         text = re.sub(r"\s+", " ", text)
         return text if query is expression else text.removeprefix("SELECT ")

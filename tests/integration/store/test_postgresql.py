@@ -193,4 +193,4 @@ def test_the_key_that_only_sqlite_has_is_never_taken() -> None:
     text = "".join(schema_rendering.statements(SQL))
     assert "rowid =" not in text
     assert guards_tables.HIDDEN in guards_tables.unique_keys(schema.metadata.tables["agent_reports"])
-    assert set(re.findall(r"CREATE VIEW (\w+)", text)) == {each.name for each in guards_path.VIEWS}
+    assert {each.name for each in guards_path.VIEWS} < set(re.findall(r"CREATE VIEW (\w+)", text))
