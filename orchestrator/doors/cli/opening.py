@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import os
 import sys
 import urllib.error
@@ -11,6 +10,7 @@ import urllib.request
 import webbrowser
 from urllib.parse import quote, urlsplit
 
+from orchestrator.core import strictjson
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.options import Given, Result
@@ -65,7 +65,7 @@ def _ask(base: str, path: str) -> dict[str, Any]:
     """The answer of a server, as JSON; an empty one where the server wants a token first."""
     try:
         with urllib.request.urlopen(f"{base}{path}", timeout=TIMEOUT_S) as answer:  # noqa: S310 - http or https
-            found = json.loads(answer.read(MOST))
+            found = strictjson.lenient(answer.read(MOST))
     except urllib.error.HTTPError as problem:
         why = "it wants a sign-in before it shows anything" if problem.code == 401 else f"it answers {problem.code}"
         raise _not_served(base, why, is_taken=True) from None
