@@ -126,7 +126,8 @@ def test_a_byte_that_is_no_text_is_named_by_all_who_look_for_it(
     for words, found, said in each_reader(capfd, TEXTS.index((table, column))):
         assert found in CODES, (words, said)
         if found == 5 and words[0] != "doctor":
-            assert json.loads(said)["code"] == "CORRUPT"
+            # An export that breaks off has printed what it had read until then.
+            assert json.loads(said.splitlines()[-1])["code"] == "CORRUPT"
     for words in (("audit", "verify"), ("db", "check"), ("doctor",)):
         found, said = code(capfd, *words)
         assert found == 1, (words, said)

@@ -91,7 +91,9 @@ def test_a_gate_that_cannot_tell_fails(
 def test_the_workflow_file_takes_its_keys_from_the_base() -> None:
     """Whoever asks for a merge could else add a key of their own to the known ones."""
     (job,) = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"].values()
-    assert job["steps"][0]["with"] == {"fetch-depth": 0, "ref": "${{ github.event.pull_request.head.sha }}"}
+    assert job["steps"][0]["with"] == {
+        "persist-credentials": False, "fetch-depth": 0, "ref": "${{ github.event.pull_request.head.sha }}",
+    }  # fmt: skip
     text = "\n".join(step.get("run", "") for step in job["steps"])
     assert 'git show "$BASE:.github/allowed_signers"' in text
     assert "orchestrator gate" in text
