@@ -267,12 +267,14 @@ class Machine:
         -1 where the last line has to be looked at more closely.
         """
         line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
-        # A URL goes on for as long as no other begins.
-        url = compiled(rf"{patterns.URL_RUN}\Z").match(line, line.rfind("://") + len("://")) if "://" in line else None
-        if url or any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
+        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
             return -1
         view = View(last, final=False, cut=False, ends=[], codes=[], before=0)
-        return max(len(last) - min(self._tails(view)), _begun_key(last))
+        begun = max(len(last) - min(self._tails(view)), _begun_key(last))
+        # With a token in place of what begins here a URL may go on that this would end.
+        if "://" in line and (_ends_in_url(line) or (begun and _ends_in_url(line[: max(0, len(line) - begun)]))):
+            return -1
+        return begun
 
     def pass_by(self, text: str) -> str:
         """Take a text in which no secret is or begins; give out what was held back before it."""
@@ -470,6 +472,12 @@ def _is_beside(unread: Letters, view: View, at: int) -> bool:
     if whole and not unread.has_run(LONG_RUN):
         return False
     return names_issuer(view.text[start:], view.lower[start:], whole)
+
+
+def _ends_in_url(line: str) -> bool:
+    """Whether the last URL of a line reaches its end; one goes on for as long as no other begins."""
+    at = line.rfind("://")
+    return at >= 0 and compiled(rf"{patterns.URL_RUN}\Z").match(line, at + len("://")) is not None
 
 
 def _begun_key(text: str) -> int:

@@ -55,6 +55,7 @@ def test_a_session_that_is_begun_on_the_page_runs_to_its_verdict(house: WebHouse
         page.get_by_role("button", name="Begin").click()
         page.wait_for_url(f"{house.url}/sessions/S1")
         page.get_by_text("This server drives the session.").wait_for()
+        page.get_by_role("link", name="Runs", exact=True).click()
         page.locator("#work tbody tr", has_text="developer").wait_for()
         assert "group so far" not in page.locator("#work").inner_text()
         page.get_by_text("Accepted: every check passed").wait_for()
@@ -72,11 +73,11 @@ def test_the_page_says_until_when_a_usage_limit_is_waited_for(house: WebHouse) -
         page = browser.new_page()
         watched = Watched(page, house.url)
         come_in(page, house)
-        page.goto(f"{house.url}/sessions/S1")
+        page.goto(f"{house.url}/sessions/S1/runs")
         page.locator("#work tbody tr", has_text="limited").wait_for()
         waits = page.locator("#work tbody tr", has_text="waits for a usage limit until").inner_text()
         assert re.search(r"until \d+ \w+ \d{4}, \d\d:\d\d \(in 5 hr\.?\)", waits.replace("\xa0", " ")), waits
-        assert "You've hit your session limit" in page.locator("#work").inner_text()
+        assert "You've hit your session limit" in page.locator("#head").inner_text()
         assert watched.faults == []
 
 

@@ -182,7 +182,8 @@ def show_tasks(request: Request, session: str, caller: Reading, since: Step = No
     with looking(request, session) as look:
         tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
         criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
-        return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria)
+        told = run_list_views.with_places(look.context, session, {"tasks": tasks, "criteria": criteria})
+        return _page(request, look, session, "tasks.html", "tasks", **told)
 
 
 @router.get("/evidence")
@@ -225,11 +226,12 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
         found = look.ask("group show", id=group, session_id=session)["group"]
         found["questions"] = [{**each, "report": inbox.report(look.context, each)} for each in found["questions"]]
         decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
+        tasks = look.ask("task list", session_id=session, group_id=group, limit=TASKS)
+        told = {"group": found, "decisions": decisions["decisions"], "tasks": tasks["tasks"]}
         about = look.ask("session show", id=session)["session"]
         return look.page(
-            "group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"],
+            "group.html", title=f"Group {group}", **run_list_views.with_places(look.context, session, told),
             menu=person_acts.menu(person_acts.OF_GROUP, about) if found["kind"] != "chat" else [],
-            tasks=look.ask("task list", session_id=session, group_id=group, limit=TASKS)["tasks"],
             picture=picture(look, session, group, empty=found["kind"] != "chat"),
         )
 

@@ -49,7 +49,10 @@ def test_a_program_that_is_not_there_is_named_without_its_place(make: Make, tmp_
     ((question,),) = web.rows("SELECT id FROM questions")
     places = ("", "/timeline", "/status", "/decisions")
     api = [f"/api/tasks/{id}", "/api/inbox", "/api/task-groups", *(f"/api/sessions/chat{each}" for each in places)]
-    pages = ("/", "/sessions/chat", "/sessions/chat/groups/chat", f"/tasks/{id}", f"/questions/{question}")
+    tabs = ("time", "graph", "decisions", "steps", "runs", "tasks", "evidence", "verdict", "groups/chat")
+    pages = (
+        "/", "/sessions/chat", f"/tasks/{id}", f"/questions/{question}", *(f"/sessions/chat/{tab}" for tab in tabs)
+    )  # fmt: skip
     assert "There is no program …/agent.sh." in web.get(f"/questions/{question}").text
     for path in (*api, *pages):
         shown = web.get(path).text
