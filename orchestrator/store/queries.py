@@ -264,12 +264,11 @@ STEP_ROWS: dict[str, str] = {
             SELECT json_extract(e.input, '$.interrupt') FROM audit_events e
             WHERE e.session_id = r.session_id AND e.seq = r.seq
         ) THEN (
-            SELECT CASE WHEN a.role <> 'project_manager' AND NOT EXISTS (
+            SELECT CASE WHEN (SELECT a.role FROM agents a WHERE a.id = h.agent_id) <> 'project_manager' AND NOT EXISTS (
                 SELECT 1 FROM router_decisions d INDEXED BY idx_router_decisions_session
                 WHERE d.session_id = h.session_id AND d.group_id = h.group_id AND d.seq > h.turn AND d.seq < r.seq
             ) THEN 'turn ' || h.turn || ' of ' || h.agent_id END
-            FROM handoffs h JOIN agents a ON a.id = h.agent_id
-            WHERE h.session_id = r.session_id AND h.group_id = r.group_id AND h.turn < r.seq
+            FROM handoffs h WHERE h.session_id = r.session_id AND h.group_id = r.group_id AND h.turn < r.seq
             ORDER BY h.turn DESC LIMIT 1
         ) END AS interrupted
         FROM agent_reports r WHERE r.session_id = :session AND r.seq > :since AND r.seq <= :until

@@ -327,8 +327,13 @@ class TestAgents:
         assert ("developer@S1:A" in shown, "S2" in shown) == (True, False)
 
 
+PARTS = ("_FAILED_SINCE", "_STANDING")
+"""Conditions within statements, about a group that these name."""
 STATEMENTS = {
-    **{name: sql for name, sql in vars(queries).items() if isinstance(sql, str) and sql.startswith("SELECT")},
+    **{
+        name: sql for name, sql in vars(queries).items()
+        if isinstance(sql, str) and sql.startswith("SELECT") and name not in PARTS
+    },
     **queries.STEP_ROWS,
     **{
         f"{name} {'down' if descending else 'up'}": sql
