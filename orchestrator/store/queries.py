@@ -268,8 +268,12 @@ STEP_ROWS: dict[str, str] = {
                 SELECT 1 FROM router_decisions d INDEXED BY idx_router_decisions_session
                 WHERE d.session_id = h.session_id AND d.group_id = h.group_id AND d.seq > h.turn AND d.seq < r.seq
             ) THEN 'turn ' || h.turn || ' of ' || h.agent_id END
-            FROM handoffs h WHERE h.session_id = r.session_id AND h.group_id = r.group_id AND h.turn < r.seq
-            ORDER BY h.turn DESC LIMIT 1
+            FROM handoffs h WHERE h.session_id = r.session_id AND h.group_id = r.group_id AND h.turn = (
+                SELECT max(given.turn) FROM (SELECT o.turn FROM standalone_handoffs o WHERE o.session_id = r.session_id
+                    AND o.group_id = r.group_id AND o.turn < r.seq
+                UNION ALL SELECT b.seq FROM router_decisions b INDEXED BY idx_router_decisions_session
+                    WHERE b.session_id = r.session_id AND b.group_id = r.group_id AND b.seq < r.seq
+                    AND b.handoff IS NOT NULL) given)
         ) END AS interrupted
         FROM agent_reports r WHERE r.session_id = :session AND r.seq > :since AND r.seq <= :until
         ORDER BY r.seq, r.part""",

@@ -23,7 +23,7 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.core import export_format
 from orchestrator.core.routing import engine
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import constants, memory, sqlite, taking, verifying
+from orchestrator.store import constants, declared, memory, sqlite, taking, verifying
 from tests.acceptance import walking
 from tests.integration.app.test_replayed import OUTSIDERS, SAID_BEFORE, STORY, other_rules, played
 
@@ -137,7 +137,7 @@ def initialised(path: pathlib.Path) -> Context:
     return context
 
 
-def guards(connection: sqlite.sqlite3.Connection) -> list[tuple[str, str, str]]:
+def guards(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
     """All that is declared in a database; white space between words says nothing."""
     found = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY 1, 2")
     return [(kind, name, declared.normalised(sql or "")) for kind, name, sql in found]
