@@ -270,10 +270,10 @@ _FIRST_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = 
 # The newest spawn of each group, unless it is still open or was closed with its group or session. A later spawn of its
 # group ended every earlier one.
 _SPAWNS = """SELECT newest.group_id, newest.turn FROM (SELECT group_id, max(turn) AS turn FROM handoffs
-        WHERE session_id = :session GROUP BY group_id) newest
+        WHERE session_id = :session AND turn > :since GROUP BY group_id) newest
     LEFT JOIN task_groups g ON g.session_id = :session AND g.id = newest.group_id
     LEFT JOIN sessions s ON newest.group_id = '' AND s.id = :session
-    WHERE newest.turn > :since AND CASE WHEN newest.turn = ifnull(g.turn, s.turn) THEN 0
+    WHERE CASE WHEN newest.turn = ifnull(g.turn, s.turn) THEN 0
         ELSE ifnull(ifnull(g.status, s.status) IN ('in_progress', 'active', 'paused')
             OR ifnull(g.status_seq, s.status_seq) < newest.turn, 1) END
     ORDER BY newest.turn"""
