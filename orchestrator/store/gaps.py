@@ -279,12 +279,12 @@ _SPAWNS = """SELECT newest.group_id, newest.turn FROM (SELECT group_id, max(turn
     ORDER BY newest.turn"""
 _SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h
     LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""
-_ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = :session
+_ANSWER = f"""SELECT 1 FROM {_REPORT} WHERE r.session_id = :session AND r.seq > :turn
     AND r.group_id IS :of AND r.turn = :turn"""
 _LAST_OF_MANAGER = """SELECT max(seq) FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE session_id = :session AND seq > :since AND role = 'project_manager'"""
-_LAST_DECISION = """SELECT max(seq) FROM router_decisions INDEXED BY idx_router_decisions_session
-    WHERE session_id = :session AND group_id IS :of"""
+_LATER_DECISION = f"""SELECT 1 FROM {_DECISION} WHERE d.session_id = :session AND d.seq > :turn
+    AND d.group_id IS :of"""
 _MOVES = """SELECT entity, entity_id, seq, from_status, to_status, changed_by, cause FROM status_changes
     WHERE session_id = :session AND seq > :since AND entity IN ('group', 'task', 'session') ORDER BY seq, part"""
 _MOVED_BEFORE = """SELECT to_status, seq FROM status_changes INDEXED BY ix_status_changes_entity
@@ -556,9 +556,9 @@ def _unended(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Br
         given = {**key, "group": group, "of": group or None, "turn": turn}
         if connection.execute(_ANSWER, given).fetchone():
             continue
-        decided = connection.execute(_LAST_DECISION, given).fetchone()[0] or 0
+        is_decided = connection.execute(_LATER_DECISION, given).fetchone() is not None
         agent, role = connection.execute(_SPAWNED, given).fetchone()
-        if not (decided > turn or (role == "project_manager" and last_of_manager > turn)):
+        if not (is_decided or (role == "project_manager" and last_of_manager > turn)):
             text = f"{agent} was started in turn {turn}, and nothing tells how that ended"
             yield Break(UNENDED, turn, group or key["session"], group or None, role, agent, None, text, "handoffs")
 
