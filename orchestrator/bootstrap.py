@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.app.kernel.context import Answer, Context, RunHooks
-from orchestrator.core import exactjson, masking
+from orchestrator.core import canonical_json, masking
 from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.running import program_variables
 from orchestrator.core.suggestions import joined, sentence
@@ -55,21 +55,21 @@ def _refuse_other_role(work: Any, said: str, actor: str) -> None:
 
 def owner(number: int) -> str:
     """A process of this machine, named so that another program can see whether it still lives."""
-    from orchestrator.runner import owners
+    from orchestrator.runner import process_identity
 
-    return owners.of(number)
+    return process_identity.of(number)
 
 
 def _is_gone(owner: str) -> bool:
-    from orchestrator.runner import owners
+    from orchestrator.runner import process_identity
 
-    return owners.is_gone(owner)
+    return process_identity.is_gone(owner)
 
 
 def _is_below(owner: str, above: str) -> bool:
-    from orchestrator.runner import owners
+    from orchestrator.runner import process_identity
 
-    return owners.is_below(owner, above)
+    return process_identity.is_below(owner, above)
 
 
 def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
@@ -79,9 +79,9 @@ def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
 
 
 def _as_of(*given: Any, **named: Any) -> Answer:
-    from orchestrator.app.audit import past
+    from orchestrator.app.audit import as_of
 
-    return past.ask(*given, **named)
+    return as_of.ask(*given, **named)
 
 
 Context.runs = _Runs()
@@ -237,11 +237,11 @@ def _quicken() -> None:
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):
-        exactjson.quicken()
+        canonical_json.quicken()
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        exactjson.quicken()
+        canonical_json.quicken()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -263,9 +263,9 @@ def secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 def environment_problem(error: Exception, path: str) -> OrchestratorError | None:
     """What an error in the middle of a call says about the database; None where it says nothing about it."""
-    from orchestrator.store import losses
+    from orchestrator.store import sqlite_errors
 
-    return losses.environment_problem(error, path)
+    return sqlite_errors.environment_problem(error, path)
 
 
 def damage(error: Exception, explicit: str | None) -> OrchestratorError | None:
@@ -286,10 +286,10 @@ def run_command(argv: Sequence[str], **settings: Any) -> Any:
 
 
 def _take_orphans() -> None:
-    from orchestrator.runner import orphans
+    from orchestrator.runner import process_tree
 
     if has_process:
-        orphans.take_all()
+        process_tree.take_all()
 
 
 def lost_runs(context: Context) -> list[Any]:
@@ -397,7 +397,7 @@ def open_service(
     Raises:
         InvalidInput: an unknown executor. Refused: E104, one that is forbidden. EnvironmentProblem: as `open_context`.
     """
-    from orchestrator.app.kernel.pooling import Pool
+    from orchestrator.app.kernel.connection_pool import Pool
     from orchestrator.app.running import run_session, web_run_service
     from orchestrator.runner import project as projects
 
@@ -436,14 +436,14 @@ def open_autopilot(
         UsageError, InvalidInput, Refused: as `driving.crew.crew`, and a limit that is none.
     """
     from orchestrator.app.driving import autopilot, crew, drive, preflight, trees
-    from orchestrator.app.kernel import attached
+    from orchestrator.app.kernel import attached_evidence
 
     variables = os.environ if environment is None else environment
     made = crew.crew(request.executor, request.role, variables)
     drive.dollars(request.max_cost)
     with service.pool.lent() as context:
         path = context.path
-    root = str(attached.project_root(path))
+    root = str(attached_evidence.project_root(path))
     bad = [each for each in preflight.checks(made, root, request.isolation or trees.usual(root)) if not each.ok]
     lacking = joined([sentence("{}: {} {}", each.name, each.message, each.suggestion).rstrip() for each in bad], " ")
 

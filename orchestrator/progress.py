@@ -5,7 +5,7 @@ A call does one thing at a time, so there is one state for the process; nothing 
 
 from __future__ import annotations
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 EVERY = 256
 """Events between two words on how far it is."""

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from orchestrator.store import coverage, step, verifying
-from orchestrator.store.coverage import Span
+from orchestrator.store import row_hashes, step, verify_chain
+from orchestrator.store.row_hashes import Span
 
 _TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"
 _EVENTS = "SELECT * FROM audit_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1000"
@@ -50,8 +50,8 @@ def recompute(connection: sqlite3.Connection, chain: str) -> None:
     """
     span = Span(chain)
     written = {
-        table: verifying._Rows(connection, coverage.written(table, span, coverage.plain), span)
-        for table in coverage.written_in(span)
+        table: verify_chain._Rows(connection, row_hashes.written(table, span, row_hashes.plain), span)
+        for table in row_hashes.written_in(span)
     }
     last = connection.execute(step.LAST_EVENT, (chain,)).fetchone()[0]
     mentioned: set[tuple[str, str]] = set()
@@ -74,14 +74,14 @@ def _covered(
     connection: sqlite3.Connection, written: dict[str, Any], event: tuple[Any, ...], mentioned: set[tuple[str, str]]
 ) -> dict[str, Any]:
     chain, seq, old = event[0], event[1], json.loads(event[7])
-    covered: dict[str, Any] = {table: old[table] for table in coverage.BY_HASH if table in old}
+    covered: dict[str, Any] = {table: old[table] for table in row_hashes.BY_HASH if table in old}
     for table, found in written.items():
         if digest := found.until(chain.encode(), seq).get(seq):
             covered[table] = digest
     for table, states in old.get(step.STATE, {}).items():
         for key in states:
-            given = coverage.key_of(table, chain, key)
-            row = connection.execute(coverage.one(table, coverage.plain), given).fetchone()
+            given = row_hashes.key_of(table, chain, key)
+            row = connection.execute(row_hashes.one(table, row_hashes.plain), given).fetchone()
             if row is not None:
                 covered.setdefault(step.STATE, {}).setdefault(table, {})[key] = _digest(row[2])
                 mentioned.add((table, key))
@@ -91,12 +91,12 @@ def _covered(
 def _cover_the_rest(
     connection: sqlite3.Connection, span: Span, covered: dict[str, Any], mentioned: set[tuple[str, str]]
 ) -> None:
-    for table in coverage.CHANGING:
-        for row in connection.execute(coverage.changing(table, span, coverage.plain), span.parameters):
+    for table in row_hashes.CHANGING:
+        for row in connection.execute(row_hashes.changing(table, span, row_hashes.plain), span.parameters):
             key = step.state_key(row[3:])
             if (table, key) not in mentioned:
                 covered.setdefault(step.STATE, {}).setdefault(table, {})[key] = _digest(row[2])
 
 
 def _digest(line: bytes) -> str:
-    return hashlib.sha256(coverage.trimmed(line)).hexdigest()
+    return hashlib.sha256(row_hashes.trimmed(line)).hexdigest()

@@ -35,7 +35,7 @@ AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """How the variables begin that an interpreter reads once, when it starts."""
 
 PRODUCT = "orchestrator"
-LEFT_OUT = ("orchestrator.doors.cli.typed", "orchestrator.runner.executors")
+LEFT_OUT = ("orchestrator.doors.cli.typer_parser", "orchestrator.runner.executors")
 """What is loaded by the calls that need it: Typer looks at the terminal when it is loaded."""
 
 RELAY = pathlib.Path(__file__).with_name("relay.py")

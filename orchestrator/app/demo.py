@@ -17,11 +17,11 @@ from orchestrator.app import setup
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.hints import Any
-from orchestrator.store import outsider
+from orchestrator.store import plain_client
 
 SESSION = "demo"
 GROUPS = {
@@ -162,7 +162,7 @@ def _call(context: Context, step: Step) -> Answer:
 
 def _sql(path: Path, statement: str) -> Answer:
     """What a client gets that opens the file past every door, as an agent with a database shell would."""
-    refusal = outsider.attempt(path, statement)
+    refusal = plain_client.attempt(path, statement)
     return {"success": False, "code": "REFUSED_BY_THE_DATABASE", "error": refusal} if refusal else {"success": True}
 
 

@@ -189,7 +189,7 @@ def warnings(context: Context) -> list[str]:
 
 def _of_the_system() -> list[Problem]:
     """What this system does not tell, and runs would need."""
-    from orchestrator.runner import orphans, processes
+    from orchestrator.runner import process_tree, processes
     from orchestrator.store.maintenance import Problem
 
     found = []
@@ -201,7 +201,7 @@ def _of_the_system() -> list[Problem]:
         found.append(
             Problem("PROCESSES_UNKNOWN", "warning", sys.platform, message, "ps -A, after a runner was killed")
         )
-    if not orphans.can_adopt():
+    if not process_tree.can_adopt():
         message = (
             "This system has no subreaper (PR_SET_CHILD_SUBREAPER): processes that an executor fully detaches are"
             " neither found nor stopped, and could later pass for somebody at a terminal."
@@ -252,7 +252,7 @@ _ENDED = "SELECT id FROM sessions WHERE status = 'ended' ORDER BY id"
 def _of_trees(path: str) -> list[Problem]:
     """What drivers have left of sessions that have ended: branches, each with its worktree."""
     from orchestrator.app.driving import trees
-    from orchestrator.app.kernel import attached
+    from orchestrator.app.kernel import attached_evidence
     from orchestrator.store.maintenance import Problem
 
     connection = sqlite.open_file(path, write=False)
@@ -261,7 +261,7 @@ def _of_trees(path: str) -> list[Problem]:
     finally:
         connection.close()
     try:
-        root = attached.project_root(path)
+        root = attached_evidence.project_root(path)
     except FileNotFoundError:
         # The folder in which this was called is gone, and the file lies in no project of its own.
         return []

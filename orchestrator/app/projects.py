@@ -12,8 +12,8 @@ from orchestrator.app.kernel import actors, operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import REQUEST, Request, option
 from orchestrator.core import names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.runner import project
 

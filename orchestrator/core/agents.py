@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 
 from orchestrator import errors
 from orchestrator.core import front_matter
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import model, vocabulary
 from orchestrator.core.workflow.problems import WARNING, Problem
 from orchestrator.hints import Any

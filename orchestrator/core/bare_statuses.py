@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.core import names, status_marks
 from orchestrator.core.message_lines import Line
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.status_marks import Mark
-from orchestrator.core.tuples import NamedTuple
 
 # ruff: noqa: RUF001 - dashes and quotation marks of all kinds
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9]*(?:[_ -][A-Z][A-Z0-9]*)*")

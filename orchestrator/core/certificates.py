@@ -26,9 +26,9 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.hints import Any, NoReturn
 
@@ -103,7 +103,7 @@ class Certificate(NamedTuple):
 
     def signed_text(self) -> str:
         """What its signature signs."""
-        return strictjson.canonical(self.body)
+        return strict_json.canonical(self.body)
 
 
 def encoded(data: bytes) -> str:
@@ -113,7 +113,7 @@ def encoded(data: bytes) -> str:
 
 def leaf(listed: Sequence[Any]) -> bytes:
     """The leaf of a step, as it is listed."""
-    return hashlib.sha256(b"\0" + strictjson.canonical(list(listed)).encode()).digest()
+    return hashlib.sha256(b"\0" + strict_json.canonical(list(listed)).encode()).digest()
 
 
 def _node(left: bytes, right: bytes) -> bytes:
@@ -178,14 +178,14 @@ def document(body: dict[str, Any], sign: Callable[[str], str] | None = None) -> 
     Args:
         sign: makes the signature of a text; None leaves it unsigned.
     """
-    text = strictjson.canonical(body)
+    text = strict_json.canonical(body)
     whole = {
         "certificate": body,
         "marks": _marks(body),
         "sha256": _sha256(text),
         "signature": None if sign is None else sign(text),
     }
-    return strictjson.canonical(whole) + "\n"
+    return strict_json.canonical(whole) + "\n"
 
 
 def _sha256(text: str) -> str:
@@ -197,7 +197,7 @@ def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mark(value: Any) -> str:
-    return _sha256(strictjson.canonical(value))[:_MARK]
+    return _sha256(strict_json.canonical(value))[:_MARK]
 
 
 def read(data: bytes, name: str) -> Certificate:
@@ -211,8 +211,8 @@ def read(data: bytes, name: str) -> Certificate:
         EnvironmentProblem: CERTIFICATE_TOO_NEW, it has a newer form.
     """
     try:
-        found = strictjson.loads(data, name, limit=SIZE_LIMIT)
-    except strictjson.JsonProblem as problem:
+        found = strict_json.loads(data, name, limit=SIZE_LIMIT)
+    except strict_json.JsonProblem as problem:
         _invalid(problem.message, name)
     body = found.get("certificate") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(body, dict) or body.get("format") != NAME:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.hints import Any, NoReturn
@@ -61,7 +61,7 @@ class Writer:
         self.lines += 1
         self.events += member == EVENT
         self.files += member == FILE
-        data = strictjson.canonical({"line": self.lines, member: value}).encode() + b"\n"
+        data = strict_json.canonical({"line": self.lines, member: value}).encode() + b"\n"
         self._sha.update(data)
         return data
 
@@ -135,14 +135,14 @@ class Reader:
     def _parse(self, data: bytes) -> dict[str, Any]:
         text = self._text(data)
         try:
-            found = strictjson.loads(text, f"line {self.number}", limit=None)
-        except strictjson.JsonProblem as problem:
+            found = strict_json.loads(text, f"line {self.number}", limit=None)
+        except strict_json.JsonProblem as problem:
             if self.number > 1 and not text.endswith("}"):
                 wrong("IMPORT_CUT", "the line is cut off", self.number)
             wrong("IMPORT_NOT_JSON", f"the line is not JSON: {problem.message}", self.number)
         if not isinstance(found, dict) or (self.number == 1 and found.get(HEADER) is None):
             wrong("IMPORT_FOREIGN", "this is not a line of an exported session", self.number)
-        if strictjson.canonical(found) != text and not self._is_newer(found):
+        if strict_json.canonical(found) != text and not self._is_newer(found):
             wrong("IMPORT_ALTERED", "the line is not in the form that an export writes", self.number)
         return found
 

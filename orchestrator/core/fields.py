@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
 from orchestrator.hints import Any
 
 Problem = dict[str, str]
@@ -18,7 +18,7 @@ def problem(path: str, message: str) -> Problem:
 def kind(value: object) -> str:
     """What a value is, as a message says it."""
     if value is None or isinstance(value, bool):
-        return strictjson.canonical(value)
+        return strict_json.canonical(value)
     if isinstance(value, str):
         return f"text {names.shown(value)}" if names.said(value) else "blank text"
     return {int: "a number", float: "a number", list: "a list", dict: "an object"}.get(type(value), "something else")
@@ -40,9 +40,9 @@ class Reader:
         if isinstance(value, str) and (names.said(value) or not required):
             return value
         if value is not None:
-            self.refuse(strictjson.at(path, key), f"must be text, not {kind(value)}")
+            self.refuse(strict_json.at(path, key), f"must be text, not {kind(value)}")
         elif required:
-            self.refuse(strictjson.at(path, key), "is missing")
+            self.refuse(strict_json.at(path, key), "is missing")
         return None
 
     def count(self, item: dict[str, Any], key: str, path: str, most: int) -> int | None:
@@ -52,7 +52,7 @@ class Reader:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
             return value
-        self.refuse(strictjson.at(path, key), f"must be a whole number from 0 to {most}, not {names.shown(value)}")
+        self.refuse(strict_json.at(path, key), f"must be a whole number from 0 to {most}, not {names.shown(value)}")
         return None
 
     def mapping(self, item: dict[str, Any], key: str, path: str) -> dict[str, Any] | None:
@@ -60,18 +60,18 @@ class Reader:
         value = item.get(key)
         if value is None or isinstance(value, dict):
             return value
-        self.refuse(strictjson.at(path, key), f"must be an object, not {kind(value)}")
+        self.refuse(strict_json.at(path, key), f"must be an object, not {kind(value)}")
         return None
 
     def mappings(self, item: dict[str, Any], key: str, path: str) -> Iterator[tuple[dict[str, Any], str]]:
         """The objects of a list, each with its path."""
         value = item.get(key)
-        place = strictjson.at(path, key)
+        place = strict_json.at(path, key)
         if value is not None and not isinstance(value, list):
             self.refuse(place, f"must be a list, not {kind(value)}")
             return
         for index, each in enumerate(value or []):
             if isinstance(each, dict):
-                yield each, strictjson.at(place, index)
+                yield each, strict_json.at(place, index)
             else:
-                self.refuse(strictjson.at(place, index), f"must be an object, not {kind(each)}")
+                self.refuse(strict_json.at(place, index), f"must be an object, not {kind(each)}")

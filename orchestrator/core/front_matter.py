@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow.problems import ERROR, Problem
 from orchestrator.hints import Any
 

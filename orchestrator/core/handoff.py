@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.core import completion, large, strictjson
+from orchestrator.core import completion, oversized, strict_json
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 from orchestrator.hints import Any
 
@@ -228,12 +228,12 @@ def _moved(item: dict[str, Any]) -> list[str]:
     """Where an item lies that is too large for the record, and how it begins."""
     value = item["value"]
     of = f"{value['bytes']} bytes, SHA-256 {value['sha256']}, evidence {item['evidence']}"
-    where = f"It is the member {_quoted(item['name'])} of `{value[large.FILE]}` ({of}). It begins:"
+    where = f"It is the member {_quoted(item['name'])} of `{value[oversized.FILE]}` ({of}). It begins:"
     return [where, "", _fence(value["summary"])]
 
 
 def _block(value: object) -> str:
-    return _fence(value) if isinstance(value, str) else _fence(strictjson.canonical(value), "json")
+    return _fence(value) if isinstance(value, str) else _fence(strict_json.canonical(value), "json")
 
 
 def _fence(text: str, language: str = "") -> str:

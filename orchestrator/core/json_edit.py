@@ -1,6 +1,6 @@
 """Changes in a JSON text that leave every other character of it alone: formatting, order, line ends, spelling of keys.
 
-The texts are valid JSON; `strictjson` has seen to that. What is added is written like the rest of the text, with its
+The texts are valid JSON; `strict_json` has seen to that. What is added is written like the rest of the text, with its
 indentation and line ends, or on one line if the whole text is. What was added can be removed without a trace.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 _PARTS = r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+'

@@ -1,8 +1,8 @@
 """A JSON reader that knows the line and column of everything and goes on behind a fault, to name them all.
 
 Cold module: workflow files are read by it alone. The standard library keeps the last of two equal keys, accepts NaN,
-and forgets lines: each of these is a fault here. `strictjson` asks where the faults are of a text that it refuses; such
-a text may be large and full of them, so there the standard library parses, and only the first fault is located.
+and forgets lines: each of these is a fault here. `strict_json` asks where the faults are of a text that it refuses;
+such a text may be large and full of them, so there the standard library parses, and only the first fault is located.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection
 
 from orchestrator.core import names
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any, NoReturn
 
 SYNTAX, DEPTH, DUPLICATE, NUMBER, TEXT = "syntax", "depth", "duplicate", "number", "text"

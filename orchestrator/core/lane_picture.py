@@ -12,8 +12,8 @@ import html
 import re
 from datetime import UTC, datetime, timedelta
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import MANAGER
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.hints import Any
 

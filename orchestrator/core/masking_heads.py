@@ -15,7 +15,7 @@ from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_patterns import harmless
 from orchestrator.core.masking_runs import Ends
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 
 class View:

@@ -11,7 +11,7 @@ import re
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import compiled
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 TOKENS = tuple(token for token, _ in kinds.ROWS)
 """What stands in for each row; nothing for what is masked already."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.core.masking_letters import compiled
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 RUN, DOTTED, QUOTED, HEADER, BLOCK, FIXED, INDENTED = "run", "dotted", "quoted", "header", "block", "fixed", "indented"
 DOCUMENT = "document"

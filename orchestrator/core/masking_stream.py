@@ -17,7 +17,7 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_machine import Machine, goes_on, may_begin
 from orchestrator.core.masking_prefilter import HIDDEN, NOTHING, SHORTEST_VALUE, look
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 _CONTEXT = 640
 """So much of what stands before a place decides what it is."""

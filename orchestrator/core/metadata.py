@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from orchestrator import errors
-from orchestrator.core import blockers, fields, large, names, strictjson
+from orchestrator.core import blockers, fields, names, oversized, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 WHAT = "the return metadata"
@@ -137,12 +137,12 @@ def _words(effects: Iterable[str]) -> str:
 
 def _load(data: bytes | str | Mapping[str, Any]) -> object:
     # A parsed document goes through its text too: it may hold what JSON cannot.
-    if not isinstance(data, Mapping) and strictjson.has_bom(data):
+    if not isinstance(data, Mapping) and strict_json.has_bom(data):
         raise _invalid([fields.problem("$", f"{WHAT} begins with a byte-order mark; save it as UTF-8 without one")])
     try:
-        text = data if isinstance(data, bytes | str) else strictjson.canonical(data)
-        return strictjson.loads(text, WHAT, large.REPORT_LIMIT)
-    except strictjson.JsonProblem as problem:
+        text = data if isinstance(data, bytes | str) else strict_json.canonical(data)
+        return strict_json.loads(text, WHAT, oversized.REPORT_LIMIT)
+    except strict_json.JsonProblem as problem:
         faults = [fields.problem(path, problem.message) for path in problem.paths]
     except (TypeError, ValueError, RecursionError) as problem:
         faults = [fields.problem("$", f"{WHAT} cannot be written as JSON: {problem}")]

@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Callable
 
 from orchestrator.core import next_words as words
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.next_facts import Facts, Item, Payload
 from orchestrator.core.suggestions import joined, sentence
 from orchestrator.core.tasks import BLOCKED, CANCELLED, DONE, IN_PROGRESS, PENDING, Task
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any, cast
 
 

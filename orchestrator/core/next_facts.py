@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orchestrator.core.next_walk import Waits
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.tasks import IN_PROGRESS, Task
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.wait_graph import Waits
 from orchestrator.hints import Any, cast
 
 

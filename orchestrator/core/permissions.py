@@ -6,8 +6,8 @@ Source: seed 002, statusChangedBy; seed 003, hard and soft blockers.
 from __future__ import annotations
 
 from orchestrator.core import blockers
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import MANAGER, PERSON
-from orchestrator.core.tuples import NamedTuple
 
 
 class Standing(NamedTuple):

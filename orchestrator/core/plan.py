@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from orchestrator.core import fields, names, strictjson, task_graph
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import fields, names, strict_json, task_graph
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.validation import criteria as measures
 from orchestrator.errors import InvalidInput, UsageError
 from orchestrator.hints import Any
@@ -91,7 +91,7 @@ def read(details: Mapping[str, Any], known: Known) -> Plan | None:
     reader = _Reader(known)
     for name in details:
         if name not in (KEY, ALIAS) and _looks_alike((name, details[name])):
-            reader.refuse(strictjson.at("$.details", name), f"looks like a plan, which is called {KEY}")
+            reader.refuse(strict_json.at("$.details", name), f"looks like a plan, which is called {KEY}")
     found = reader.of(details)
     if reader.problems:
         raise invalid(reader.problems)
@@ -163,12 +163,12 @@ class _Reader(fields.Reader):
         """Note a group's id, so that others may depend on it wherever it stands."""
         id_ = self._id(item, "group", path)
         if id_ in self._groups:
-            self.refuse(strictjson.at(path, "id"), f"is used twice: {self._groups[id_]} has it too")
+            self.refuse(strict_json.at(path, "id"), f"is used twice: {self._groups[id_]} has it too")
         elif id_:
             self._groups[id_] = path
 
     def _id(self, item: dict[str, Any], kind: str, path: str) -> str:
-        place = strictjson.at(path, "id")
+        place = strict_json.at(path, "id")
         if item.get("id") is None:
             self.refuse(place, "is missing")
             return ""
@@ -200,7 +200,9 @@ class _Reader(fields.Reader):
             return 3
         if type(value) is int and 1 <= value <= 10:
             return value
-        self.refuse(strictjson.at(path, "complexity"), f"must be a whole number from 1 to 10, not {fields.kind(value)}")
+        self.refuse(
+            strict_json.at(path, "complexity"), f"must be a whole number from 1 to 10, not {fields.kind(value)}"
+        )
         return 3
 
     def _choice(self, item: dict[str, Any], key: str, choices: tuple[str, ...], path: str) -> str | None:
@@ -210,13 +212,13 @@ class _Reader(fields.Reader):
         near = names.nearest(value, choices)
         hint = f"; did you mean {near}?" if near else ""
         listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
-        self.refuse(strictjson.at(path, key), f"must be {listed}, not {names.shown(value)}{hint}")
+        self.refuse(strict_json.at(path, key), f"must be {listed}, not {names.shown(value)}{hint}")
         return None
 
     def _flag(self, item: dict[str, Any], key: str, path: str) -> bool:
         value = item.get(key)
         if value is not None and not isinstance(value, bool):
-            self.refuse(strictjson.at(path, key), f"must be true or false, not {fields.kind(value)}")
+            self.refuse(strict_json.at(path, key), f"must be true or false, not {fields.kind(value)}")
         return value is True
 
     def _depends_on(self, item: dict[str, Any], id_: str, path: str) -> tuple[str, ...]:
@@ -239,14 +241,14 @@ class _Reader(fields.Reader):
         if cycle:
             path = next(group.path for group in groups if group.id == cycle[0])
             shown = " -> ".join((*cycle, cycle[0]))
-            self.refuse(strictjson.at(path, "depends_on"), f"closes a dependency cycle: {shown}")
+            self.refuse(strict_json.at(path, "depends_on"), f"closes a dependency cycle: {shown}")
 
     def _criteria_of(self, item: dict[str, Any], path: str, group: Any) -> Iterator[Criterion]:
         for each, place in self.mappings(item, "criteria", path):
             self._unknown(each, _CRITERION_KEYS, place, "a criterion")
             id_ = self._id(each, "criterion", place)
             if id_ in self._criteria:
-                self.refuse(strictjson.at(place, "id"), f"is used twice: {self._criteria[id_]} has it too")
+                self.refuse(strict_json.at(place, "id"), f"is used twice: {self._criteria[id_]} has it too")
             elif id_:
                 self._criteria[id_] = place
             yield self._criterion(each, place, id_, group if isinstance(group, str) else None)
@@ -256,11 +258,11 @@ class _Reader(fields.Reader):
         metric, operator, target = self._measure(item, path)
         command = tuple(value for value, _ in self._texts(item, "command", path)) or None
         if command is None and item.get("command") == []:
-            self.refuse(strictjson.at(path, "command"), "names no program")
+            self.refuse(strict_json.at(path, "command"), "names no program")
         if command and not command[0].strip():
-            self.refuse(strictjson.at(path, "command"), "names no program")
+            self.refuse(strict_json.at(path, "command"), "names no program")
         if command and sum(map(len, command)) > COMMAND_LIMIT:
-            self.refuse(strictjson.at(path, "command"), f"is longer than {COMMAND_LIMIT} characters; use a script")
+            self.refuse(strict_json.at(path, "command"), f"is longer than {COMMAND_LIMIT} characters; use a script")
         return Criterion(id_, text, metric, operator, target, command, self._due(item, path, command), group)
 
     def _measure(self, item: dict[str, Any], path: str) -> tuple[str | None, str | None, str | None]:
@@ -269,15 +271,15 @@ class _Reader(fields.Reader):
             return None, None, None
         for name in _MEASURE:
             if name not in given:
-                self.refuse(strictjson.at(path, name), "is missing; a measured criterion has metric, operator, target")
+                self.refuse(strict_json.at(path, name), "is missing; a measured criterion has metric, operator, target")
         metric, target = self.text(item, "metric", path, required="metric" in given), item.get("target")
         operator = self._choice(item, "operator", tuple(measures.OPERATORS), path)
         if target is not None and (isinstance(target, bool) or not isinstance(target, int | float | str)):
-            self.refuse(strictjson.at(path, "target"), f"must be a decimal number, not {fields.kind(target)}")
+            self.refuse(strict_json.at(path, "target"), f"must be a decimal number, not {fields.kind(target)}")
             return metric, operator, None
         said = None if target is None else str(target).strip()
         if metric and operator and said is not None and (why := measures.unfit_target(metric, operator, said)):
-            self.refuse(strictjson.at(path, "target"), f"cannot be measured: {why}")
+            self.refuse(strict_json.at(path, "target"), f"cannot be measured: {why}")
         return metric, operator, said
 
     def _due(self, item: dict[str, Any], path: str, command: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -290,23 +292,23 @@ class _Reader(fields.Reader):
                 self.refuse(place, f"is no status of the workflow: {names.shown(value)}{hint}")
             found.append(status)
         if found and command is None:
-            self.refuse(strictjson.at(path, "at"), "is for a criterion with a command")
+            self.refuse(strict_json.at(path, "at"), "is for a criterion with a command")
         return tuple(dict.fromkeys(found))
 
     def _texts(self, item: dict[str, Any], key: str, path: str) -> Iterator[tuple[str, str]]:
-        value, place = item.get(key), strictjson.at(path, key)
+        value, place = item.get(key), strict_json.at(path, key)
         if value is not None and not isinstance(value, list):
             self.refuse(place, f"must be a list of texts, not {fields.kind(value)}")
             return
         for index, each in enumerate(value or []):
             if isinstance(each, str):
-                yield each, strictjson.at(place, index)
+                yield each, strict_json.at(place, index)
             else:
-                self.refuse(strictjson.at(place, index), f"must be text, not {fields.kind(each)}")
+                self.refuse(strict_json.at(place, index), f"must be text, not {fields.kind(each)}")
 
     def _unknown(self, item: dict[str, Any], known: tuple[str, ...], path: str, what: str) -> None:
         for key in item:
             if key not in known:
                 near = names.nearest(key, known)
                 hint = f"did you mean {near}?" if near else f"{what} has {', '.join(known)}"
-                self.refuse(strictjson.at(path, key), f"is unknown; {hint}")
+                self.refuse(strict_json.at(path, key), f"is unknown; {hint}")

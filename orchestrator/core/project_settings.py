@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.core import fields, names, strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import fields, names, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.errors import InvalidInput
 from orchestrator.hints import Any
 
@@ -41,8 +41,8 @@ def read(data: bytes) -> Settings:
         InvalidInput: SETTINGS_INVALID {problems}, one for every fault.
     """
     try:
-        found = strictjson.loads(data, FILE, SIZE_LIMIT)
-    except strictjson.JsonProblem as problem:
+        found = strict_json.loads(data, FILE, SIZE_LIMIT)
+    except strict_json.JsonProblem as problem:
         raise _invalid([fields.problem(path, problem.message) for path in problem.paths]) from None
     if not isinstance(found, dict):
         raise _invalid([fields.problem("$", f"must be an object, not {fields.kind(found)}")])
@@ -69,7 +69,7 @@ def check(key: str, value: Any) -> list[fields.Problem]:
 def _unknown(key: str) -> fields.Problem:
     near = names.nearest(key, (*KEYS, *RUNNER))
     hint = f"did you mean {near}?" if near else f"the file may have {', '.join((*KEYS, *RUNNER))}"
-    return fields.problem(strictjson.at("$", key), f"is unknown; {hint}")
+    return fields.problem(strict_json.at("$", key), f"is unknown; {hint}")
 
 
 def _paths(found: dict[str, Any], problems: list[fields.Problem]) -> list[str]:

@@ -46,9 +46,9 @@ def decisions(kind: str, text: str, *, before: bool = False) -> tuple[str, ...]:
 
 
 def _is_yes_no(text: str) -> bool:
-    from orchestrator.core.running import guard
+    from orchestrator.core.running import blocked_output
 
-    return guard.is_yes_no(text)
+    return blocked_output.is_yes_no(text)
 
 
 def needs_note(kind: str, decision: str) -> bool:

@@ -12,7 +12,7 @@ import hashlib
 import html
 from collections.abc import Iterable, Iterator, Sequence
 
-from orchestrator.core import lane_picture, visible
+from orchestrator.core import control_characters, lane_picture
 
 _COLOURS = (
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1f2430;--soft:#5b6472;--line:#d5dae2;--box:#f5f6f8;"
@@ -57,7 +57,7 @@ STYLE = f"{_COLOURS}{_SHAPE}{_ROLES}"
 
 def text(value: object) -> str:
     """A text as HTML shows it, whatever it holds: marks are escaped, controls spelt out."""
-    return html.escape(visible.on_a_page(str(value)))
+    return html.escape(control_characters.on_a_page(str(value)))
 
 
 def when(at: str | None) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from orchestrator.core import names
 from orchestrator.core.message_lines import Line
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import vocabulary
 
 # ruff: noqa: RUF001 - words of other scripts, and dashes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.core import clock_jumps
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED = "backlog", "todo", "in_progress", "blocked", "done", "cancelled"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from orchestrator.core.running import checks, facts, tests_exist
 from orchestrator.core.running.checks import Checks
 from orchestrator.core.running.tests_exist import Argv, Detection
-from orchestrator.runner import commands, durable, snapshot
+from orchestrator.runner import atomic_files, commands, snapshot
 
 Cancelled = Callable[[], bool]
 
@@ -74,7 +74,7 @@ def _texts(root: str | os.PathLike[str]) -> dict[str, str]:
     found = {}
     for name in checks.READ:
         try:
-            with open(durable.open_regular(os.path.join(root, name)), "rb") as file:
+            with open(atomic_files.open_regular(os.path.join(root, name)), "rb") as file:
                 found[name] = file.read(_SIZE_LIMIT).decode("utf-8", "replace")
         except OSError:
             continue
@@ -93,7 +93,7 @@ def _inline(root: str | os.PathLike[str]) -> tuple[str, ...]:
     for path in snapshot.paths(root):
         if path.endswith(".rs") and tests_exist.FOREIGN_FOLDERS.isdisjoint(path.split("/")):
             try:
-                with open(durable.open_regular(os.path.join(root, path)), "rb") as file:
+                with open(atomic_files.open_regular(os.path.join(root, path)), "rb") as file:
                     text = file.read(_SIZE_LIMIT)
             except OSError:
                 continue

@@ -12,9 +12,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import reason, sentence
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import orphans
+from orchestrator.runner import process_tree
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 """The variables of this process that a command gets; none of them holds a secret."""
@@ -53,7 +53,7 @@ class Ended(NamedTuple):
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Those variables that a command may see; the mark of a run around this process is one of them."""
-    return {name: variables[name] for name in (*ENVIRONMENT, orphans.MARK) if name in variables}
+    return {name: variables[name] for name in (*ENVIRONMENT, process_tree.MARK) if name in variables}
 
 
 def run(
@@ -82,15 +82,15 @@ def run(
     Returns:
         How it ended; a program that cannot be started has ended as well, without a status.
     """
-    kept, token = _Output(limit), orphans.token(tag)
+    kept, token = _Output(limit), process_tree.token(tag)
     seen = environment(os.environ if variables is None else variables) | dict(extra)
-    with orphans.adopted():
+    with process_tree.adopted():
         try:
-            process, family = orphans.start(
+            process, family = process_tree.start(
                 lambda: subprocess.Popen(  # noqa: S603 - an argument list that the record holds; there is no shell
                     list(argv),
                     cwd=folder,
-                    env=orphans.marked(seen, token),
+                    env=process_tree.marked(seen, token),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
@@ -159,7 +159,7 @@ def _read(descriptor: int, kept: _Output) -> bool:
     return bool(data)
 
 
-def _end(process: subprocess.Popen[bytes], family: orphans.Family, kept: _Output) -> None:
+def _end(process: subprocess.Popen[bytes], family: process_tree.Family, kept: _Output) -> None:
     """End all that is left of the command: ask, then kill. Its leader is reaped, and its output closed."""
     assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
     descriptor = process.stdout.fileno()
@@ -175,9 +175,9 @@ def _end(process: subprocess.Popen[bytes], family: orphans.Family, kept: _Output
                 break
 
     try:
-        left = orphans.end(family, TERMINATION_GRACE_S, wait)
+        left = process_tree.end(family, TERMINATION_GRACE_S, wait)
     finally:
-        orphans.forget(family)
+        process_tree.forget(family)
         process.stdout.close()
     # One that cannot be killed is not waited for.
     process.poll() if left else process.wait()

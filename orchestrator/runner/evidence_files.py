@@ -21,7 +21,7 @@ from orchestrator.core.running import codes, evidence, evidence_index
 from orchestrator.core.running.evidence import Index, Inspection, Item, Problem, Record
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
-from orchestrator.runner import durable, snapshot
+from orchestrator.runner import atomic_files, snapshot
 
 OWN_FOLDER = names.OWN_FOLDER
 INDEX = "evidence_index.json"
@@ -40,7 +40,7 @@ def session_folder(project: str | os.PathLike[str], session_id: str) -> Path:
         UsageError: INVALID_ID. EnvironmentProblem: OUTPUT_FAILED, also where a link stands in its place.
     """
     names.check_id("session", session_id)
-    return durable.own_folder(project, OWN_FOLDER, "sessions", session_id)
+    return atomic_files.own_folder(project, OWN_FOLDER, "sessions", session_id)
 
 
 def make_session_folder(root: str | os.PathLike[str], session_id: str) -> bool:
@@ -50,13 +50,13 @@ def make_session_folder(root: str | os.PathLike[str], session_id: str) -> bool:
         UsageError: INVALID_ID. EnvironmentProblem: OUTPUT_FAILED, also where a link stands in its place.
     """
     names.check_id("session", session_id)
-    above = durable.own_folder(root, OWN_FOLDER, "sessions")
-    with durable.failing(str(above / session_id)):
+    above = atomic_files.own_folder(root, OWN_FOLDER, "sessions")
+    with atomic_files.failing(str(above / session_id)):
         try:
-            os.mkdir(above / session_id, durable.FOLDER_MODE)
+            os.mkdir(above / session_id, atomic_files.FOLDER_MODE)
         except FileExistsError:
             return False
-        durable.sync_folder(above)
+        atomic_files.sync_folder(above)
     return True
 
 
@@ -82,7 +82,7 @@ def raw_file(project: str | os.PathLike[str], session_id: str, operation_id: str
         EnvironmentProblem: OUTPUT_FAILED.
     """
     names.check_id("operation", operation_id)
-    folder = durable.own_folder(session_folder(project, session_id), "evidence", "raw")
+    folder = atomic_files.own_folder(session_folder(project, session_id), "evidence", "raw")
     path = folder / f"{operation_id}.log"
     if os.path.lexists(path) or os.path.lexists(f"{path}.gz"):
         raise codes.refused("E301", f"Operation {operation_id} already has a raw file.", operation_id=operation_id)
@@ -120,12 +120,12 @@ def record(
     Source: seed 001, Property 18.
     """
     names.check_id("operation", operation_id)
-    folder = durable.own_folder(session_folder(project, session_id), "evidence")
-    with durable.locked(folder):
+    folder = atomic_files.own_folder(session_folder(project, session_id), "evidence")
+    with atomic_files.locked(folder):
         index = _sound(folder, session_id)
         if any(operation_id == known.operation_id for known in index.records):
             raise codes.refused("E301", f"Operation {operation_id} is already recorded.", operation_id=operation_id)
-        with durable.failing(str(folder)):
+        with atomic_files.failing(str(folder)):
             raw = _kept(folder, operation_id, compress=compress)
         made = evidence.sealed(Record(operation_id, kind, at, facts, raw, tuple(artifacts)))
         _, problems = evidence_index.read(evidence_index.render(Index(session_id, (made,))))
@@ -142,7 +142,7 @@ def recording(project: str | os.PathLike[str], session_id: str) -> Iterator[None
     Raises:
         EnvironmentProblem: OUTPUT_FAILED.
     """
-    with durable.locked(session_folder(project, session_id)):
+    with atomic_files.locked(session_folder(project, session_id)):
         yield
 
 
@@ -244,7 +244,7 @@ def _refusal(problems: Sequence[Problem]) -> Refused:
 
 def _read(folder: Path, session_id: str, known: str | None) -> tuple[Index | None, list[Problem]]:
     try:
-        data = durable.read(folder / INDEX)
+        data = atomic_files.read(folder / INDEX)
     except OSError as error:
         return None, [evidence.unreadable(error.strerror or str(error))]
     index, problems = evidence_index.read(data)
@@ -261,13 +261,13 @@ def _read(folder: Path, session_id: str, known: str | None) -> tuple[Index | Non
 
 def _checksum(folder: Path) -> str | None:
     with contextlib.suppress(OSError):
-        return durable.read(folder / CHECKSUM).decode("ascii", "replace").strip()
+        return atomic_files.read(folder / CHECKSUM).decode("ascii", "replace").strip()
     return None
 
 
 def _pending(folder: Path) -> list[str]:
     with contextlib.suppress(OSError):
-        return durable.read(folder / _NEXT).decode("ascii", "replace").split()
+        return atomic_files.read(folder / _NEXT).decode("ascii", "replace").split()
     return []
 
 
@@ -275,10 +275,10 @@ def _write(folder: Path, index: Index) -> str:
     """Write index and checksum. What follows what is written down first: a kill in between is told from tampering."""
     data = evidence_index.render(index)
     checksum = evidence.checksum(data)
-    durable.write(folder / _NEXT, f"{_checksum(folder) or _NONE} {checksum}\n".encode())
-    durable.write(folder / INDEX, data)
-    durable.write(folder / CHECKSUM, f"{checksum}\n".encode())
-    with durable.failing(str(folder)):
+    atomic_files.write(folder / _NEXT, f"{_checksum(folder) or _NONE} {checksum}\n".encode())
+    atomic_files.write(folder / INDEX, data)
+    atomic_files.write(folder / CHECKSUM, f"{checksum}\n".encode())
+    with atomic_files.failing(str(folder)):
         os.unlink(folder / _NEXT)
     return checksum
 
@@ -293,17 +293,17 @@ def _kept(folder: Path, operation_id: str, *, compress: bool) -> tuple[Item, ...
         path = f"{path}.gz"
     if not os.path.lexists(folder / path):
         return ()
-    with open(durable.open_regular(folder / path), "rb") as file:
-        os.chmod(file.fileno(), durable.FILE_MODE)
+    with open(atomic_files.open_regular(folder / path), "rb") as file:
+        os.chmod(file.fileno(), atomic_files.FILE_MODE)
         os.fsync(file.fileno())
         size = os.fstat(file.fileno()).st_size
-    durable.sync_folder(folder / "raw")
+    atomic_files.sync_folder(folder / "raw")
     return (Item(path, snapshot.file_hash(folder / path, path), size),)
 
 
 def _compress(source: Path, target: Path) -> None:
     partial = target.with_name(f".{target.name}.partial")
-    with open(durable.open_regular(source), "rb") as plain, open(_new(partial), "wb") as raw:
+    with open(atomic_files.open_regular(source), "rb") as plain, open(_new(partial), "wb") as raw:
         # Without a time in it, equal output gives equal files.
         with gzip.GzipFile("", "wb", _COMPRESSION, raw, 0) as packed:
             shutil.copyfileobj(plain, packed, _CHUNK)
@@ -316,7 +316,7 @@ def _compress(source: Path, target: Path) -> None:
 def _new(path: Path) -> int:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, durable.FILE_MODE)
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, atomic_files.FILE_MODE)
 
 
 def _hash(folder: Path, path: str) -> str | None:

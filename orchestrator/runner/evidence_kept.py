@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import evidence, evidence_index
 from orchestrator.core.running.evidence import Item
 from orchestrator.core.suggestions import reason, sentence
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import durable, snapshot
+from orchestrator.runner import atomic_files, snapshot
 from orchestrator.runner.evidence_files import CHECKSUM, INDEX, OWN_FOLDER
 
 _NO_INDEX = "the evidence index on the disk"
@@ -58,7 +58,7 @@ def find(roots: Sequence[Path], session_id: str, checksum: str) -> tuple[Kept | 
 
 def _look(place: Path, session_id: str, checksum: str) -> tuple[Kept | None, str]:
     try:
-        data = durable.read(place / INDEX)
+        data = atomic_files.read(place / INDEX)
     except OSError as error:
         return None, sentence("{} cannot be read: {}", _NO_INDEX, reason(error))
     read = index_of(data, session_id, checksum)

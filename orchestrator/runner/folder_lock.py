@@ -19,11 +19,11 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from orchestrator.core.running import occupants
-from orchestrator.core.running.occupants import Occupant
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.core.running import folder_claims
+from orchestrator.core.running.folder_claims import Occupant
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import durable, lost, owners, snapshot
+from orchestrator.runner import atomic_files, orphan_recovery, process_identity, snapshot
 from orchestrator.runner.evidence_files import OWN_FOLDER
 
 try:
@@ -70,7 +70,7 @@ def folders_of(root: str, *, make: bool = True) -> list[Path]:
             found += [folder] if _is_folder(folder := own_folder(str(place))) else []
             continue
         with contextlib.suppress(OrchestratorError, OSError):
-            found.append(durable.own_folder(place, OWN_FOLDER, FOLDER))
+            found.append(atomic_files.own_folder(place, OWN_FOLDER, FOLDER))
     return sorted(found)
 
 
@@ -95,7 +95,7 @@ def _gates(folders: list[Path]) -> Iterator[dict[Path, int] | None]:
     with contextlib.ExitStack() as stack:
         for folder in folders:
             try:
-                descriptor = os.open(folder / GATE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, durable.FILE_MODE)
+                descriptor = os.open(folder / GATE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, atomic_files.FILE_MODE)
             except OSError:
                 continue
             stack.callback(os.close, descriptor)
@@ -159,7 +159,7 @@ def _entries(folder: Path, own: Collection[Path] = ()) -> Iterator[Entry]:
             continue
         with open(descriptor, "rb") as file:
             lives = _locked(descriptor, shared=True) is False
-            occupant = occupants.read(file.read(_LONGEST))
+            occupant = folder_claims.read(file.read(_LONGEST))
         if occupant is not None or lives:
             yield Entry(occupant or Occupant("", str(path), "", "a run"), lives, path)
 
@@ -190,7 +190,7 @@ class Place:
 
     def __init__(self, root: str, path: str, run: str, owner: str | None = None) -> None:
         self.root = os.path.realpath(root)
-        self._mine = Occupant(identity(path), path, owner or owners.mine(), run, since=time.time_ns())
+        self._mine = Occupant(identity(path), path, owner or process_identity.mine(), run, since=time.time_ns())
         self._kept: dict[Path, tuple[int, bytes]] = {}
 
     def take(self) -> Answer:
@@ -251,7 +251,7 @@ class Place:
 
     def _write(self, folder: Path, *, waits: bool) -> None:
         """Say in a folder that the run works there or waits; a folder that cannot be written says nothing."""
-        data = occupants.render(self._in(folder)._replace(waits=waits))
+        data = folder_claims.render(self._in(folder)._replace(waits=waits))
         kept = next((path for path in self._kept if path.parent == folder), None)
         with contextlib.suppress(OSError):
             if kept is None:
@@ -273,10 +273,10 @@ def occupied(root: str, path: str) -> bool:
     mine = Occupant(identity(path), path, "", "")
     for folder in folders_of(real, make=False):
         others = [each.occupant for each in _entries(folder) if each.lives and not each.occupant.waits]
-        if occupants.against(mine._replace(below=_relative(real, folder)), others):
+        if folder_claims.against(mine._replace(below=_relative(real, folder)), others):
             return True
     below = [] if _has_looked(real) else [each.occupant for each in _below(real) if each.lives]
-    return bool(occupants.against(mine, below))
+    return bool(folder_claims.against(mine, below))
 
 
 def identity(path: str) -> str:
@@ -284,7 +284,7 @@ def identity(path: str) -> str:
     try:
         found = os.stat(path)
     except OSError:
-        return f"{owners.mine()}:{path}"
+        return f"{process_identity.mine()}:{path}"
     return f"{found.st_dev}:{found.st_ino}"
 
 
@@ -306,11 +306,11 @@ def _below(root: str) -> list[Entry]:
 
 def _judged(mine: Occupant, every: Sequence[Entry]) -> Answer:
     """Who is in the way in one folder; what those have left whose process is gone is ended, as far as it can be."""
-    against = occupants.against(mine, [each.occupant for each in every if each.lives])
-    own = tuple(each.run for each in against if lost.is_within(lost.tag(each.owner, each.run)))
+    against = folder_claims.against(mine, [each.occupant for each in every if each.lives])
+    own = tuple(each.run for each in against if orphan_recovery.is_within(orphan_recovery.tag(each.owner, each.run)))
     left, ended = [], list[str]()
     for each in every:
-        if each.lives or not occupants.meet(mine, each.occupant):
+        if each.lives or not folder_claims.meet(mine, each.occupant):
             continue
         found = _ended(each.occupant)
         ended += found.ended
@@ -322,11 +322,11 @@ def _judged(mine: Occupant, every: Sequence[Entry]) -> Answer:
     return Answer(not (against or left), against, own, tuple(left), tuple(ended))
 
 
-def _ended(gone: Occupant) -> lost.Lost:
+def _ended(gone: Occupant) -> orphan_recovery.Lost:
     """What became of the processes of one that has lost its lock; nothing is done where its process lives."""
-    tag = lost.tag(gone.owner, gone.run)
-    if not owners.is_gone(gone.owner):
-        return lost.Lost()
-    if lost.is_within(tag):
-        return lost.Lost(left=("what has started this process",))
-    return lost.end(tag)
+    tag = orphan_recovery.tag(gone.owner, gone.run)
+    if not process_identity.is_gone(gone.owner):
+        return orphan_recovery.Lost()
+    if orphan_recovery.is_within(tag):
+        return orphan_recovery.Lost(left=("what has started this process",))
+    return orphan_recovery.end(tag)

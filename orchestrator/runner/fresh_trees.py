@@ -13,11 +13,11 @@ import zlib
 from collections.abc import Iterator
 
 from orchestrator import worktrees
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.hints import Any
-from orchestrator.runner import durable
+from orchestrator.runner import atomic_files
 
 SLOT, PORT = "ORCHESTRATOR_SLOT", "ORCHESTRATOR_PORT"
 BLOCK = 10
@@ -40,9 +40,9 @@ def variables(root: str, tree: str) -> tuple[tuple[str, str], ...]:
     note = os.path.join(_own(root, tree), _NOTE)
     known = _noted(note)
     if known is None:
-        with durable.locked(durable.own_folder(root, ".orchestrator", "worktrees")):
+        with atomic_files.locked(atomic_files.own_folder(root, ".orchestrator", "worktrees")):
             known = _noted(note) or _choose(root)
-            durable.write(note, strictjson.canonical(known).encode())
+            atomic_files.write(note, strict_json.canonical(known).encode())
     return ((SLOT, str(known["slot"])), (PORT, str(known["port"])))
 
 
@@ -63,7 +63,7 @@ def note_set_up(root: str, tree: str) -> None:
     Raises:
         EnvironmentProblem: OUTPUT_FAILED.
     """
-    durable.write(os.path.join(_own(root, tree), _DONE), b"")
+    atomic_files.write(os.path.join(_own(root, tree), _DONE), b"")
 
 
 def copy(root: str, tree: str, path: str) -> bool:
@@ -82,7 +82,7 @@ def copy(root: str, tree: str, path: str) -> bool:
     _refuse_links(root, path)
     _refuse_links(tree, path)
     try:
-        with open(durable.open_regular(source), "rb") as file:
+        with open(atomic_files.open_regular(source), "rb") as file:
             data, mode = file.read(), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
@@ -122,7 +122,7 @@ def require_source(root: str, path: str) -> None:
     """
     _refuse_links(root, path)
     try:
-        os.close(durable.open_regular(os.path.join(root, *path.split("/"))))
+        os.close(atomic_files.open_regular(os.path.join(root, *path.split("/"))))
     except OSError as problem:
         raise _failed(path, reason(problem)) from None
 
@@ -142,8 +142,8 @@ def _failed(path: str, why: str) -> EnvironmentProblem:
 
 
 def _noted(note: str) -> dict[str, int] | None:
-    with contextlib.suppress(OSError, strictjson.JsonProblem):
-        found: Any = strictjson.loads(durable.read(note), _NOTE, _SIZE)
+    with contextlib.suppress(OSError, strict_json.JsonProblem):
+        found: Any = strict_json.loads(atomic_files.read(note), _NOTE, _SIZE)
         if isinstance(found, dict) and all(type(found.get(name)) is int for name in ("slot", "port")):
             return {"slot": found["slot"], "port": found["port"]}
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Mapping
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:

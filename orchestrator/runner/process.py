@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import prompts
 from orchestrator.core.suggestions import reason, sentence
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import orphans, processes, reading
+from orchestrator.runner import output_capture, process_tree, processes
 
 
 class Limits(NamedTuple):
@@ -121,7 +121,11 @@ class Run:
     """A program that was started."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], family: orphans.Family, limits: Limits, output: reading.Output
+        self,
+        process: subprocess.Popen[bytes],
+        family: process_tree.Family,
+        limits: Limits,
+        output: output_capture.Output,
     ) -> None:
         """Take over a program with its pipes, which was started with that family."""
         assert process.stdout is not None  # noqa: S101 - both were opened as pipes
@@ -170,11 +174,11 @@ class Run:
             self._forget_pidfd()
             grace_s = BACKGROUND_GRACE_S if self._is_over else self._limits.grace_ms / 1000
             if not self._is_alone:
-                self.leftovers = orphans.end(self._family, grace_s, self._wait)
+                self.leftovers = process_tree.end(self._family, grace_s, self._wait)
                 self._read_rest()
-            orphans.reap(self._family)
+            process_tree.reap(self._family)
         finally:
-            orphans.forget(self._family)
+            process_tree.forget(self._family)
             self._forget_pidfd()
             self._selector.close()
             for pipe in (self.process.stdout, self.process.stderr):
@@ -203,13 +207,13 @@ class Run:
         self._forget_pidfd()
         until = time.monotonic() + LINGER_S
         while True:
-            living = orphans.look(self._family)
+            living = process_tree.look(self._family)
             self._is_alone = not living and not self._pipes
             if self._is_alone or time.monotonic() >= until:
-                self.background = tuple(sorted(map(orphans.told, living)))
+                self.background = tuple(sorted(map(process_tree.told, living)))
                 return
             self._wait(_SHORT_TICK_S)
-            orphans.reap(self._family)
+            process_tree.reap(self._family)
 
     def _wait(self, seconds: float) -> None:
         self._read(seconds)
@@ -236,7 +240,7 @@ class Run:
             del self._pipes[descriptor]
 
     def _read_rest(self) -> None:
-        until = time.monotonic() + orphans.CLOSING_S
+        until = time.monotonic() + process_tree.CLOSING_S
         while self._pipes and time.monotonic() < until:
             self._read(_TICK_S)
         if self._pipes and not self.leftovers:
@@ -246,8 +250,8 @@ class Run:
         """Look at the family from time to time, so that those who leave it are known."""
         if now - self._looked >= _LOOK_S:
             self._looked = now
-            orphans.look(self._family)
-            orphans.reap(self._family)
+            process_tree.look(self._family)
+            process_tree.reap(self._family)
 
     def _report(self, watch: Watch | None, now: float) -> None:
         if watch is not None and now - self._reported >= WATCH_S:
@@ -343,7 +347,7 @@ def supervise(
     if any(each.moment <= begun for each in task_time(limits, begun)):
         return _too_late(limits, begun)
     _occupy_standard_streams()
-    with contextlib.closing(reading.Output(raw, secrets)) as output, orphans.adopted():
+    with contextlib.closing(output_capture.Output(raw, secrets)) as output, process_tree.adopted():
         try:
             with _input(text) as source:
                 run = _start(argv, folder, variables, limits, output, tag, source)
@@ -358,7 +362,7 @@ def _too_late(limits: Limits, begun: float) -> Ended:
 
 
 def _followed(
-    run: Run, output: reading.Output, watch: Watch | None, cancelled: Cancelled | None, begun: float
+    run: Run, output: output_capture.Output, watch: Watch | None, cancelled: Cancelled | None, begun: float
 ) -> Ended:
     """How a program that was started has ended, with everything that it started."""
     try:
@@ -396,16 +400,16 @@ def _start(
     folder: str | os.PathLike[str],
     variables: Mapping[str, str],
     limits: Limits,
-    output: reading.Output,
+    output: output_capture.Output,
     tag: str | None,
     source: int,
 ) -> Run:
-    token = orphans.token(tag)
-    process, family = orphans.start(
+    token = process_tree.token(tag)
+    process, family = process_tree.start(
         lambda: subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
             list(argv),
             cwd=folder,
-            env=orphans.marked(variables, token),
+            env=process_tree.marked(variables, token),
             stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -418,7 +422,7 @@ def _start(
     try:
         return Run(process, family, limits, output)
     except BaseException:
-        orphans.forget(family)
+        process_tree.forget(family)
         with process:
             os.killpg(process.pid, signal.SIGKILL)
         raise

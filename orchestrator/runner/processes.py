@@ -14,7 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 PROC = "/proc"
 _PS = ("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "state=", "-o", "lstart=", "-o", "comm=")

@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 
 from orchestrator import worktrees
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes, config
 from orchestrator.core.suggestions import HIDDEN, joined, local, quoted, reason, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused, UsageError
-from orchestrator.runner import durable
+from orchestrator.runner import atomic_files
 
 FOLDER = ".claude"
 TEMP, FIXED, CWD = "temp", "fixed", "cwd"
@@ -165,7 +165,7 @@ def settings(root: str | os.PathLike[str]) -> config.Settings:
     shared = os.path.join(root, config.SHARED_FILE)
     if not os.path.isfile(shared):
         raise codes.refused("E103", sentence("{} does not exist.", local(shared)), path=shared)
-    return config.parse(_read(shared, os.O_RDONLY), _read(own, durable.READ) if os.path.lexists(own) else None)
+    return config.parse(_read(shared, os.O_RDONLY), _read(own, atomic_files.READ) if os.path.lexists(own) else None)
 
 
 def outdated(root: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ def _read(path: str, flags: int) -> bytes:
         Refused: E103, it is no regular file, or cannot be read.
     """
     try:
-        with open(durable.open_regular(path, flags), "rb") as file:
+        with open(atomic_files.open_regular(path, flags), "rb") as file:
             return file.read()
     except OSError as error:
         why = "is a symbolic link" if os.path.islink(path) else sentence("cannot be read: {}", reason(error))
@@ -251,7 +251,7 @@ def load_pointers(root: str | os.PathLike[str]) -> Pointers:
     """
     path = os.path.join(root, FOLDER, POINTERS)
     try:
-        found = pointers(durable.read(path))
+        found = pointers(atomic_files.read(path))
     except FileNotFoundError:
         return Pointers()
     except (OSError, ValueError):
@@ -265,7 +265,7 @@ def load_pointers(root: str | os.PathLike[str]) -> Pointers:
 def pointers(data: bytes) -> Pointers | None:
     """What a file of pointers says; None where it is not what the runner writes."""
     try:
-        document = strictjson.lenient(data)
+        document = strict_json.lenient(data)
         found = Pointers(document["current_task_id"], document["last_task_id"])
     except (ValueError, KeyError, TypeError):
         return None
@@ -284,7 +284,7 @@ def save_pointers(root: str | os.PathLike[str], found: Pointers) -> None:
     if found.current_task_id is not None and found.current_task_id == found.last_task_id:
         raise ValueError(f"task {found.current_task_id} runs and has ended")
     text = json.dumps(found._asdict(), indent=2) + "\n"
-    durable.write(os.path.join(root, FOLDER, POINTERS), text.encode())
+    atomic_files.write(os.path.join(root, FOLDER, POINTERS), text.encode())
 
 
 def _check_flags(mode: str, root: str | None, project: str | None) -> None:
@@ -323,7 +323,7 @@ def _warnings(path: str) -> tuple[str, ...]:
 
 
 def _temporary() -> Project:
-    with durable.failing(tempfile.gettempdir()):
+    with atomic_files.failing(tempfile.gettempdir()):
         root = tempfile.mkdtemp(prefix="orchestrator-")
     return Project(root, TEMP, (_volatile(root),), _set_up_whole(Path(root)))
 
@@ -354,10 +354,10 @@ def _set_up_whole(root: Path) -> tuple[str, ...]:
     target, partial = root / FOLDER, root / f"{FOLDER}.{os.getpid()}-{time.time_ns()}.partial"
     absent = _faults(root)[0]
     try:
-        with durable.failing(str(target)):
+        with atomic_files.failing(str(target)):
             partial.mkdir()
         made = _fill(partial, absent)
-        with durable.failing(str(target)):
+        with atomic_files.failing(str(target)):
             try:
                 partial.rename(target)
             except OSError:
@@ -366,7 +366,7 @@ def _set_up_whole(root: Path) -> tuple[str, ...]:
                 # Somebody else was faster; what they lack is made.
                 shutil.rmtree(partial, ignore_errors=True)
                 return tuple(_fill(target, _faults(root)[0]))
-            durable.sync_folder(root)
+            atomic_files.sync_folder(root)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
@@ -378,7 +378,7 @@ def _fill(inner: Path, absent: list[str]) -> list[str]:
     names_ = [name.rstrip("/") for name in sorted(absent, key=lambda name: not name.endswith("/"))]
     made: list[Path] = []
     try:
-        with durable.failing(str(inner)):
+        with atomic_files.failing(str(inner)):
             for each in names_:
                 name = each.removeprefix(f"{FOLDER}/")
                 if name in _FOLDERS:
@@ -386,7 +386,7 @@ def _fill(inner: Path, absent: list[str]) -> list[str]:
                 else:
                     _create(inner / name, _FILES[name])
                 made.append(inner / name)
-            durable.sync_folder(inner)
+            atomic_files.sync_folder(inner)
     except BaseException:
         for place in made:
             with contextlib.suppress(OSError):

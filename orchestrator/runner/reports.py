@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.hints import Any
-from orchestrator.runner import durable, evidence_files
+from orchestrator.runner import atomic_files, evidence_files
 
 JSON, PAGE = "report.json", "report.md"
 
@@ -26,6 +26,6 @@ def save(project: str | os.PathLike[str], session_id: str, report: Mapping[str, 
         EnvironmentProblem: OUTPUT_FAILED.
     """
     folder: Path = evidence_files.session_folder(project, session_id)
-    durable.write(folder / JSON, f"{json.dumps(report, ensure_ascii=False, indent=2)}\n".encode())
-    durable.write(folder / PAGE, page.encode("utf-8", "backslashreplace"))
+    atomic_files.write(folder / JSON, f"{json.dumps(report, ensure_ascii=False, indent=2)}\n".encode())
+    atomic_files.write(folder / PAGE, page.encode("utf-8", "backslashreplace"))
     return str(folder / PAGE)

@@ -15,8 +15,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import worktrees
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, reason, sentence
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import commands
 

@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.runner import commands, surroundings
 
 TIMEOUT_S = 30.0

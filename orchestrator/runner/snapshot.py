@@ -29,10 +29,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator import files as named_files
 from orchestrator.core import masking
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes, evidence
 from orchestrator.core.suggestions import local, sentence
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import durable
+from orchestrator.runner import atomic_files
 
 SKIPPED = frozenset({".git", ".claude", ".orchestrator", "node_modules"})
 """Names that are not looked into, at any depth."""
@@ -259,7 +259,7 @@ def file_hash(full: str | os.PathLike[str], path: str) -> str:
         OSError: there is no such file, or it cannot be read.
     """
     taken = evidence.hasher(path)
-    with open(durable.open_regular(full), "rb", buffering=0) as file:
+    with open(atomic_files.open_regular(full), "rb", buffering=0) as file:
         while chunk := file.read(_CHUNK):
             taken.update(chunk)
     return evidence.finished(taken)

@@ -13,9 +13,9 @@ import tempfile
 import warnings
 from collections.abc import Collection, Iterator
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import IO
-from orchestrator.runner import brands, orphans, processes
+from orchestrator.runner import process_tree, processes, rlimit_tag
 
 MOST = 256
 """Ancestors that are read at most."""
@@ -153,11 +153,11 @@ def _run(
         return None
     try:
         # Whoever looks for what commands have left behind must not take it for that.
-        process, family = orphans.start(
+        process, family = process_tree.start(
             lambda: subprocess.Popen(  # noqa: S603
                 (program, *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
             ),
-            orphans.token(),
+            process_tree.token(),
         )
     except (OSError, subprocess.SubprocessError):
         return None
@@ -169,7 +169,7 @@ def _run(
             process.kill()
             return None
         finally:
-            orphans.forget(family)
+            process_tree.forget(family)
 
 
 """Ancestors that are looked at."""
@@ -181,14 +181,14 @@ def a_run(owners: Collection[str] = ()) -> bool:
     Args:
         owners: the processes that run something now, as `owners.mine` tells them; they themselves are no executor's.
     """
-    if os.environ.get(orphans.MARK) or brands.of(0) is not None:
+    if os.environ.get(process_tree.MARK) or rlimit_tag.of(0) is not None:
         return True
     running = {":".join(owner.split(":")[-2:]) for owner in owners}
     process = processes.find(os.getpid())
     for _ in range(MOST):
         if process is None or process.number <= 1:
             return False
-        if processes.variable(process.number, orphans.MARK) or brands.of(process.number) is not None:
+        if processes.variable(process.number, process_tree.MARK) or rlimit_tag.of(process.number) is not None:
             return True
         process = processes.find(process.parent)
         if process is not None and f"{process.number}:{process.started}" in running:

@@ -13,12 +13,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.running import task_log
 from orchestrator.core.suggestions import local, reason, sentence
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.hints import Any
-from orchestrator.runner import durable, evidence_files
+from orchestrator.runner import atomic_files, evidence_files
 
 INDEX = "index.json"
 
@@ -47,9 +47,9 @@ def save(project: str | os.PathLike[str], session_id: str, log: Mapping[str, Any
     if log.get("session_id") != session_id:
         problems.append(task_log.Problem("session_id", f"session_id must be {session_id}"))
     _require(problems)
-    folder = durable.own_folder(evidence_files.session_folder(project, session_id), "logs")
+    folder = atomic_files.own_folder(evidence_files.session_folder(project, session_id), "logs")
     path = folder / f"{log['task_id']}.json"
-    with durable.locked(folder):
+    with atomic_files.locked(folder):
         entries = {entry["task_id"]: entry for entry in index(project, session_id)}
         known = entries.get(log["task_id"])
         entries[log["task_id"]] = {name: log[name] for name in _ENTRY}
@@ -57,9 +57,9 @@ def save(project: str | os.PathLike[str], session_id: str, log: Mapping[str, Any
         if known is not None and known["external_task_id"] != log["external_task_id"]:
             problems.append(task_log.Problem("task_id", f"task_id {log['task_id']} stands for more than one run"))
         _require(problems)
-        durable.write(path, _text(log))
+        atomic_files.write(path, _text(log))
         listed = sorted(entries.values(), key=lambda entry: int(entry["task_id"].removeprefix("task-")))
-        durable.write(folder / INDEX, _text({"session_id": session_id, "tasks": listed}))
+        atomic_files.write(folder / INDEX, _text({"session_id": session_id, "tasks": listed}))
     return path
 
 
@@ -71,10 +71,10 @@ def index(project: str | os.PathLike[str], session_id: str) -> list[dict[str, An
     """
     path = _folder(project, session_id) / INDEX
     try:
-        document = strictjson.loads(durable.read(path), str(path), None)
+        document = strict_json.loads(atomic_files.read(path), str(path), None)
     except FileNotFoundError:
         return []
-    except (OSError, strictjson.JsonProblem) as error:
+    except (OSError, strict_json.JsonProblem) as error:
         raise _unreadable(path, reason(error)) from None
     tasks = document.get("tasks") if isinstance(document, dict) else None
     if not isinstance(tasks, list) or not all(map(_is_entry, tasks)):
@@ -103,8 +103,8 @@ def _folder(project: str | os.PathLike[str], session_id: str) -> Path:
 
 def _log(path: Path) -> dict[str, Any]:
     try:
-        log = strictjson.loads(durable.read(path), str(path), None)
-    except (OSError, strictjson.JsonProblem) as error:
+        log = strict_json.loads(atomic_files.read(path), str(path), None)
+    except (OSError, strict_json.JsonProblem) as error:
         raise _unreadable(path, reason(error)) from None
     if not isinstance(log, dict) or task_log.check(log):
         raise _unreadable(path, "it is not a complete log")
@@ -141,7 +141,7 @@ def save_turn(project: str | os.PathLike[str], session_id: str, id: str, log: Ma
     Raises:
         EnvironmentProblem: OUTPUT_FAILED.
     """
-    folder = durable.own_folder(evidence_files.session_folder(project, session_id), "logs")
+    folder = atomic_files.own_folder(evidence_files.session_folder(project, session_id), "logs")
     path = folder / f"{id}.json"
-    durable.write(path, (json.dumps(log, ensure_ascii=False, indent=2) + "\n").encode())
+    atomic_files.write(path, (json.dumps(log, ensure_ascii=False, indent=2) + "\n").encode())
     return path

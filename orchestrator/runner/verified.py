@@ -10,8 +10,8 @@ import posixpath
 from collections.abc import Sequence
 
 from orchestrator.core import names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running.facts import CLAIM, DIFF
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import snapshot
 from orchestrator.runner.snapshot import Change, Snapshot
 

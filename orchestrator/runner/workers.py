@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from orchestrator.hints import Any
-from orchestrator.runner import orphans
+from orchestrator.runner import process_tree
 
 
 def cores() -> int:
@@ -86,7 +86,7 @@ class _Worker:
     def __init__(self, asked: _Asked) -> None:
         self._asked = asked
         self._process: subprocess.Popen[bytes] | None = None
-        self._family: orphans.Family | None = None
+        self._family: process_tree.Family | None = None
         self._thread: threading.Thread | None = None
 
     def start(self, command: Sequence[str]) -> None:
@@ -101,7 +101,7 @@ class _Worker:
             return self._process
 
         # Whoever looks for what commands have left behind must not take it for that.
-        process, self._family = orphans.start(begin, orphans.token())
+        process, self._family = process_tree.start(begin, process_tree.token())
         self._thread = threading.Thread(target=self._asked.of, args=(process,), daemon=True)
         self._thread.start()
 
@@ -119,7 +119,7 @@ class _Worker:
         if self._thread is not None and self._thread.ident is not None:
             self._thread.join()
         if self._family is not None:
-            orphans.forget(self._family)
+            process_tree.forget(self._family)
         for stream in filter(None, (self._process.stdin, self._process.stdout)):
             # What is still to be written goes nowhere.
             with contextlib.suppress(OSError):

@@ -12,8 +12,8 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from orchestrator import errors, worktrees
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import constants, high_water, problems, sqlite
 
 VARIABLE = "ORCHESTRATOR_DB"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.core import clock_jumps, filemodes
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, quoted, sentence, suggest, suggestions
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
 from orchestrator.store.maintenance import (
     Problem,

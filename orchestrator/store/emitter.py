@@ -24,7 +24,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql import compiler, elements, operators, visitors
 from sqlalchemy.sql.selectable import FromClause
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 Expression = sa.ColumnElement[Any]

@@ -8,9 +8,9 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import reason, sentence
-from orchestrator.core.tuples import NamedTuple
 
 _ID = r":([ER])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?"
 _TABLES = {"E": "evidence", "R": "agent_reports"}
@@ -107,7 +107,7 @@ def _inventory(connection: sqlite3.Connection, session: str) -> Inventory | None
 
 def _parsed(text: str) -> dict[str, object]:
     try:
-        found = strictjson.stored(text)
+        found = strict_json.stored(text)
     except ValueError:
         # It was altered, as its own hash tells.
         return {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import Sentence, local, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import git, high_water
 
 TRACKED = "TRACKED_BY_GIT"

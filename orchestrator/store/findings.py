@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import bisect
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import quoted, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 
 EVENT_ALTERED = "EVENT_ALTERED"

@@ -13,9 +13,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from orchestrator.core import lifecycle_table, strictjson
+from orchestrator.core import lifecycle_table, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import rules
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store import path_history, planned, redirects, settings_rules, versions
 from orchestrator.store.constants import STORE_CHAIN
@@ -524,7 +524,7 @@ def _unruled(names: frozenset[str], other_effect: int, as_told: int, known: int)
 def _names(fired: str) -> frozenset[str]:
     """The names of the rules that fired; a text that is none is the name of no rule."""
     try:
-        return frozenset(str(each["name"]) for each in strictjson.stored(fired))
+        return frozenset(str(each["name"]) for each in strict_json.stored(fired))
     except (ValueError, TypeError, KeyError, RecursionError):
         return frozenset((fired[:40],))
 

@@ -21,8 +21,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.sql.selectable import FromClause, NamedFromClause
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import PROVEN_SINCE
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store import emitter
 from orchestrator.store.emitter import Expression, Row, View

@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from orchestrator.core import sha256
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import quoted, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
 from orchestrator.store import constants, gaps, guards, problems, sqlite, text_damage
-from orchestrator.store.declared import Key, compared, declared, normalised, stored
+from orchestrator.store.declared_schema import Key, compared, declared, normalised, stored
 from orchestrator.store.step import open_step
 
 REPAIR_EVENT = "repair"

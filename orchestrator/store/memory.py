@@ -6,7 +6,7 @@ import sqlite3
 from functools import cache
 
 from orchestrator.hints import Any, TypeVar
-from orchestrator.store import declared, sqlite
+from orchestrator.store import declared_schema, sqlite
 
 _Connection = TypeVar("_Connection", bound=sqlite.Connection)
 
@@ -16,7 +16,7 @@ def _template() -> bytes:
     raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     # Rows are few and tables many: small pages make a third of the bytes to clone, and to keep for a savepoint.
     raw.execute("PRAGMA page_size=512")
-    for statement in declared.creation():
+    for statement in declared_schema.creation():
         raw.execute(statement)
     return raw.serialize()
 

@@ -21,10 +21,10 @@ from alembic.util import CommandError
 from sqlalchemy.pool import StaticPool
 
 from orchestrator import errors, resources
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.store import backup, constants, declared, problems, sqlite
+from orchestrator.store import backup, constants, declared_schema, problems, sqlite
 from orchestrator.store.step import Step
 
 EVENT = "migrate"
@@ -312,7 +312,7 @@ def _added_trigger(connection: sqlite.Connection, version: int) -> str | None:
     if version != constants.SCHEMA_VERSION:
         return None
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_events'")
-    known = {name for _, name in declared.compared()}
+    known = {name for _, name in declared_schema.compared()}
     return next((name for (name,) in rows if name not in known), None)
 
 

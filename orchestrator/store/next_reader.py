@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from orchestrator.core import clock_jumps, strictjson, tasks
+from orchestrator.core import clock_jumps, strict_json, tasks
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.next_facts import Notice, Question, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.tasks import Task
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import task_conditions, task_reader
 
 _COLUMNS = task_reader.COLUMNS
@@ -196,7 +196,7 @@ def candidate(
     """
     parameters: dict[str, object] = {
         "session": session, "agent": asker.id, "place": asker.place, "group": asker.group_id,
-        "above": strictjson.canonical(list(asker.above)),
+        "above": strict_json.canonical(list(asker.above)),
     }  # fmt: skip
     return _first(connection, (CANDIDATES, TIED_CANDIDATES), parameters, fits)
 

@@ -17,7 +17,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store import path_statements
 

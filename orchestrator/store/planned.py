@@ -10,8 +10,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 
-from orchestrator.core import plan, strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import plan, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.errors import InvalidInput
 from orchestrator.hints import Any
 
@@ -114,7 +114,7 @@ def _plan(connection: sqlite3.Connection, session: str, details: str, agent: str
     groups = {row[0]: () for row in connection.execute(_KNOWN, {"session": session})}
     statuses = [row[0] for row in connection.execute(_STATUSES)]
     try:
-        read = plan.read(strictjson.stored(details), plan.Known(groups, statuses))
+        read = plan.read(strict_json.stored(details), plan.Known(groups, statuses))
     except (InvalidInput, ValueError, TypeError):
         return {}
     if read is None:
@@ -126,13 +126,13 @@ def _plan(connection: sqlite3.Connection, session: str, details: str, agent: str
             plan.PRIORITIES.index(group.priority), sorted(group.depends_on),
         )  # fmt: skip
     for each in read.criteria:
-        command = strictjson.canonical(list(each.command)) if each.command else None
+        command = strict_json.canonical(list(each.command)) if each.command else None
         found["criterion", each.id] = (
             agent, each.text, each.metric, each.operator, each.target, command, each.group_id,
-            strictjson.canonical(list(each.at)) if each.at else None, command and "pending",
+            strict_json.canonical(list(each.at)) if each.at else None, command and "pending",
         )  # fmt: skip
     return found
 
 
 def _sorted(listed: str) -> list[str]:
-    return sorted(strictjson.stored(listed))
+    return sorted(strict_json.stored(listed))

@@ -7,12 +7,12 @@ import operator
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from orchestrator.core import exactjson
+from orchestrator.core import canonical_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.store.rows import column_names, packed
+from orchestrator.store.table_metadata import column_names, packed
 
 _SESSION_COLUMNS = packed(Session._fields)
 _GROUP_COLUMNS = packed(Group._fields, "g.")
@@ -203,7 +203,7 @@ class Reader:
     def session(self, session: str) -> Session | None:
         """The session, or None when it is not known."""
         row = self.connection.execute(SESSION, {"session": session}).fetchone()
-        return _session(exactjson.values(row[0])) if row else None
+        return _session(canonical_json.values(row[0])) if row else None
 
     def session_of(self, row: Sequence[Any]) -> Session:
         """The session that a whole row of `sessions` is."""
@@ -212,7 +212,7 @@ class Reader:
     def group(self, session: str, group: str) -> Group | None:
         """The group of this session, or None; ids are compared byte for byte."""
         row = self.connection.execute(GROUP, {"session": session, "group": group}).fetchone()
-        return Group(*exactjson.values(row[0])) if row else None
+        return Group(*canonical_json.values(row[0])) if row else None
 
     def group_of(self, row: Sequence[Any]) -> Group:
         """The group that a whole row of `task_groups` is."""
@@ -231,12 +231,12 @@ class Reader:
         if found is None:
             return None
         blocked, question, started, active, visits, packed_row = found
-        row = exactjson.values(packed_row)
+        row = canonical_json.values(packed_row)
         return Opening(row, self.group_of(row), bool(blocked), question, bool(started), bool(active), visits)
 
     def groups(self, sql: str, session: str) -> list[Group]:
         """The groups that a statement of this module selects."""
-        return [Group(*exactjson.values(row)) for (row,) in self.connection.execute(sql, {"session": session})]
+        return [Group(*canonical_json.values(row)) for (row,) in self.connection.execute(sql, {"session": session})]
 
     def agent(self, agent: str) -> Agent | None:
         """The registered agent, or None."""
@@ -354,7 +354,7 @@ class Reader:
         """The first pending groups that nothing keeps back, with their rows; the rows behind them are not read."""
         found: list[tuple[Group, list[Any]]] = []
         for packed_row, depends in self.connection.execute(PENDING, {"session": session}):
-            columns = exactjson.values(packed_row)
+            columns = canonical_json.values(packed_row)
             group = Group(*_OF_GROUP(columns))
             research = group.kind == "research"
             if (research and not research_room) or (depends and self.open_dependencies(session, group.id)):

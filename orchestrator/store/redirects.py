@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing import facts, rules
 from orchestrator.core.workflow import model
 from orchestrator.hints import Any
@@ -117,7 +117,7 @@ class Reasons:
         content, role, status = row
         workflow = self._workflows.get(content)
         if workflow is None:
-            workflow = self._workflows[content] = model.parse(strictjson.stored(content))
+            workflow = self._workflows[content] = model.parse(strict_json.stored(content))
         found = workflow.find(role, status)
         return {
             **key,

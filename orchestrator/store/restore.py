@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import errors
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, sentence, suggestions
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import (
     backup,
     constants,
@@ -23,12 +23,12 @@ from orchestrator.store import (
     maintenance,
     migrate,
     problems,
+    schema_diff,
     sqlite,
-    structure,
-    verifying,
+    verify_chain,
 )
-from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found
+from orchestrator.store.row_hashes import Span
 from orchestrator.store.step import open_step
 
 EVENT = "restore"
@@ -174,9 +174,9 @@ def _verify(staged: str, source: str) -> None:
         connection = sqlite.connect(staged, write=False)
         found = Found(source, 1)
         try:
-            structure.compare(connection, found)
+            schema_diff.compare(connection, found)
             for span in (Span(constants.STORE_CHAIN), Span(None)):
-                verifying.verify(connection, span, found)
+                verify_chain.verify(connection, span, found)
         finally:
             connection.close()
         wrong = [each.message for each in found.kept]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from orchestrator.core import strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 Row = dict[str, Any]
@@ -194,13 +194,13 @@ def locks(connection: sqlite3.Connection, session: str, id: str) -> list[tuple[s
 
 def started_after(connection: sqlite3.Connection, number: int) -> list[tuple[str, str]]:
     """Run and path of every lock that was given since the event of a number, whether it is still held or not."""
-    given = [strictjson.stored(row[0]) for row in connection.execute(_STARTED, {"number": number})]
+    given = [strict_json.stored(row[0]) for row in connection.execute(_STARTED, {"number": number})]
     return [(each["id"], path) for each in given for path, _ in each["locks"]]
 
 
 def moved_after(connection: sqlite3.Connection, number: int) -> list[str]:
     """The runs, also of turns, that steps since the event of a number were about, but for that which queued them."""
-    given = (strictjson.stored(row[0]) for row in connection.execute(_MOVED, {"number": number}))
+    given = (strict_json.stored(row[0]) for row in connection.execute(_MOVED, {"number": number}))
     return [each["id"] for each in given if "id" in each]
 
 

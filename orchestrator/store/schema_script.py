@@ -10,7 +10,7 @@ import functools
 import re
 from pathlib import Path
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 FILE = Path(__file__).parent / "sql" / "schema.sql"
 VERSION_TABLE = "alembic_version"

@@ -11,12 +11,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.admission import STRICTNESS
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Measured, Merge, RuleChange, Snapshot
 from orchestrator.hints import Any, TypeVar
-from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying, versions
+from orchestrator.store import evidence, gaps, snapshot_read, sqlite, step, verify_chain, versions
 from orchestrator.store.constants import STORE_CHAIN
 
 _T = TypeVar("_T")
@@ -131,7 +131,7 @@ def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlit
     """
     path = getattr(connection, "path", "")
     try:
-        with moment.of(connection, deadline_s):
+        with snapshot_read.of(connection, deadline_s):
             return _Reading(connection, session).seen()
     except sqlite3.Error as error:
         raise sqlite.translate(error, path) or error from error
@@ -189,7 +189,7 @@ class _Reading:
             scope_changes=tuple(self._scope_changes()),
             gaps=_first(gaps.found(self._connection, self._session), lambda each: Finding(*each)),
             chain=_first(
-                verifying.broken(self._connection, self._session), lambda each: Finding(f"step {each.seq}", each.why)
+                verify_chain.broken(self._connection, self._session), lambda each: Finding(f"step {each.seq}", each.why)
             ),
             guards=self._guards(),
             loosened=tuple(self._loosened()),
@@ -241,7 +241,7 @@ class _Reading:
     def _criteria(self) -> Iterator[Criterion]:
         for row in self._rows(_CRITERIA):
             read = Criterion(*row[:11])._replace(approval=row[11])
-            argv = None if row[7] is None else tuple(strictjson.stored(row[7]))
+            argv = None if row[7] is None else tuple(strict_json.stored(row[7]))
             proof = read.evidence
             known = proof is not None and evidence.exists(self._connection, self._session, proof)
             yield read._replace(command=argv, evidence_exists=known)
@@ -284,14 +284,14 @@ class _Reading:
 
     def _measured(self) -> Iterator[Measured]:
         for subject, effect, merge, changed, differences in self._rows(_MEASURED):
-            found = tuple(map(str, strictjson.stored(differences))) if differences else ()
+            found = tuple(map(str, strict_json.stored(differences))) if differences else ()
             yield Measured(subject, effect, merge, None if changed is None else bool(changed), found)
 
     def _merges(self, groups: Iterable[Group], paths: dict[str, Any]) -> Iterator[Merge]:
         details = dict(self._rows(_MERGES))
         for group in groups:
             if group.status == "completed" and paths[group.id][-1] in _MERGED:
-                yield _merge(group.id, strictjson.stored(details[group.id]))
+                yield _merge(group.id, strict_json.stored(details[group.id]))
 
 
 def _group(row: Any, path: Any, acknowledged: str | None, reason: str, testing_mode: str) -> Group:

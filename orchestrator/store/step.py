@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from orchestrator import errors
-from orchestrator.core import clock_jumps, exactjson, sha256
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import canonical_json, clock_jumps, sha256
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import problems, sqlite
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.rows import (
+from orchestrator.store.table_metadata import (
     COLUMNS,
     KEYS,
     NO_SESSION,
@@ -118,7 +118,7 @@ class Step:
         self.prev_hash: bytes = prev_hash
         self._last_at: str | None = at_last
         if session is not None:
-            self.know("sessions", (chain,), exactjson.values(session))
+            self.know("sessions", (chain,), canonical_json.values(session))
         self._own: dict[str, Value] = {"session_id": chain, "seq": self.seq}
 
     def insert(self, table: str, /, **columns: Value) -> int:
@@ -292,8 +292,8 @@ class Step:
         """
         check_exact(input)
         self.flush()
-        rows = exactjson.exact(self._covered())
-        fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(exactjson.exact(input)), rows)
+        rows = canonical_json.exact(self._covered())
+        fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(canonical_json.exact(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
         if connection.execute(EVENT, (*fields, self.prev_hash, digest)).rowcount != 1:
@@ -373,7 +373,7 @@ def open_step(
 
 def state_key(key: tuple[Value, ...]) -> str:
     """The name of a row among the states of its table: its key, as JSON where it has more than one column."""
-    return str(key[0]) if len(key) == 1 else exactjson.exact(key)
+    return str(key[0]) if len(key) == 1 else canonical_json.exact(key)
 
 
 def row_line(values: Sequence[Value]) -> bytes:
@@ -384,12 +384,12 @@ def row_line(values: Sequence[Value]) -> bytes:
     last = len(values)
     while last and values[last - 1] is None:
         last -= 1
-    return exactjson.line(values[:last])
+    return canonical_json.line(values[:last])
 
 
 def event_hash(prev_hash: bytes, fields: tuple[str | int, ...]) -> bytes:
     """The hash of an event: over the hash before it and its first eight columns, as stored."""
-    return sha256.new(prev_hash + exactjson.exact(fields).encode()).digest()
+    return sha256.new(prev_hash + canonical_json.exact(fields).encode()).digest()
 
 
 def verify_event(row: tuple[Any, ...]) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 from orchestrator.core import tasks
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.next_facts import Question
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.tasks import Task
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import task_conditions
 
 COLUMNS = ", ".join(f"t.{name}" for name in Task._fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 
 class TurnRun(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from orchestrator.core import sha256, strictjson
+from orchestrator.core import sha256, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import ROUTER
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import diff, model
 from orchestrator.hints import Any
 from orchestrator.store.constants import STORE_CHAIN
@@ -122,7 +122,7 @@ def altered(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
         pinned = {"transitions": own, "agents": dict(connection.execute(_PINNED, (id_,)))}
         if model.hash_of(content) != own:
             yield seq, name, f"the content of workflow version {id_} does not have its hash"
-        elif _sha256(strictjson.canonical(pinned)) != hash_:
+        elif _sha256(strict_json.canonical(pinned)) != hash_:
             yield seq, name, f"workflow version {id_} does not have the hash of its content and agent files"
         elif _rows_of(content) != set(connection.execute(_TRANSITIONS, (id_,))):
             yield seq, name, f"the transitions of workflow version {id_} are not those of its content"
@@ -136,7 +136,7 @@ def _rows_of(content: str) -> set[tuple[Any, ...]]:
     return {
         (each.role, each.status, each.next_agent, each.action, each.effect, int(each.escalation_check),
          int(each.bypass_qa), each.fallback_agent)
-        for each in model.parse(strictjson.stored(content)).transitions.values()
+        for each in model.parse(strict_json.stored(content)).transitions.values()
     }  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def read(connection: sqlite3.Connection, version: int) -> diff.Version | None:
     if row is None:
         return None
     files = tuple(diff.AgentFile(*file) for file in connection.execute(_FILES, (version,)))
-    return diff.Version(model.parse(strictjson.stored(row[1]), str(row[0])), files)
+    return diff.Version(model.parse(strict_json.stored(row[1]), str(row[0])), files)
 
 
 def by_hash(connection: sqlite3.Connection, hash_: str) -> int | None:

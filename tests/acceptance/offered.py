@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from orchestrator import testing
 from orchestrator.app.kernel import arguments, human, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.doors.cli import catalogue, quick, values
+from orchestrator.doors.cli import catalogue, coercion, fast_parser
 from orchestrator.errors import OrchestratorError
 from tests.acceptance.walking import SESSION, Op, report
 
@@ -94,10 +94,10 @@ def play(context: Context, command: str) -> tuple[str, str] | None:
     if words not in operations.every():
         return None
     declared = catalogue.find(words)
-    read = quick.read(declared, argv[len(words.split()) :])
+    read = fast_parser.read(declared, argv[len(words.split()) :])
     if read is None:
         return "USAGE", "it cannot be read as it stands"
-    given = dict(values.given(declared, read, {}).arguments)
+    given = dict(coercion.given(declared, read, {}).arguments)
     given.pop("human_token_file", None)
     try:
         bound = arguments.complete(context, words, arguments.bind(words, given))

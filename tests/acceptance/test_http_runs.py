@@ -20,7 +20,7 @@ import pytest
 from orchestrator import bootstrap, errors
 from orchestrator.app.kernel import operations
 from orchestrator.app.running import begin_session, execute_run, preflight, submission
-from orchestrator.core.running import guard
+from orchestrator.core.running import blocked_output
 from tests import persons
 from tests.acceptance import replhouse
 from tests.acceptance.webhouse import ANSWERED, ASKS, MADE, STEPS, Server, WebHouse, wait_for
@@ -211,7 +211,7 @@ class TestINV6:
     def test_an_executor_that_says_nothing_asks_the_fallback_question(self, server: Server, project: str) -> None:
         task = server.until(server.chat(project, "say nothing of it, what is it?")["task_id"], "AWAITING_RESPONSE")
         assert task["task_type"] == "READ_INFO"
-        assert task["question"]["text"].split() == guard.fallback(None, None).split()
+        assert task["question"]["text"].split() == blocked_output.fallback(None, None).split()
 
 
 class TestAReply:

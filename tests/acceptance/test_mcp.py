@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator
-from orchestrator.core.large import LINE_LIMIT
+from orchestrator.core.oversized import LINE_LIMIT
 from orchestrator.doors.cli.schema import json_schema
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.acceptance import mcphouse

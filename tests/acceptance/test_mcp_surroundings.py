@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator import Orchestrator, bootstrap
 from orchestrator.app.kernel.context import Context
-from orchestrator.doors.mcp.calling import Caller, Settings
+from orchestrator.doors.mcp.tool_calls import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.integration.store.conftest import Unprivileged, open_folder, unprivileged
 
@@ -97,7 +97,8 @@ def test_a_server_is_not_started_as_somebody_who_cannot_act_through_it(
 
 def test_only_the_protocol_reaches_stdout() -> None:
     script = (
-        "import os, sys; from orchestrator.doors.mcp.streams import Wire; wire = Wire(); print('stray', flush=True);"
+        "import os, sys; from orchestrator.doors.mcp.stdio_transport import Wire; wire = Wire(); print('stray', "
+        "flush=True);"
         " os.system('echo child'); os.write(wire.sink, b'line'); os.write(2, repr(os.read(wire.source, 99)).encode());"
         " os.write(2, repr(sys.stdin.read()).encode())"
     )

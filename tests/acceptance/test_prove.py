@@ -12,10 +12,10 @@ import pytest
 from orchestrator import resources, testing
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.proof import proving, proving_memory, proving_moves, proving_search, proving_state, proving_world
-from orchestrator.app.proof.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
-from orchestrator.app.proof.proving_search import Search
-from orchestrator.app.proof.proving_world import BELOW, Move, World
+from orchestrator.app.proof import model_check, move_memory, possible_moves, sandbox, search_state, state_search
+from orchestrator.app.proof.possible_moves import LEAN, PLAIN, SMALL, WIDE, Setting
+from orchestrator.app.proof.sandbox import BELOW, Move, World
+from orchestrator.app.proof.state_search import Search
 from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader
@@ -84,9 +84,11 @@ def shipped() -> str:
     return (resources.path("workflow") / "transitions.json").read_text("utf-8")
 
 
-def prove(content: str, *settings: Setting, seconds: float = 60, states: int = proving.DEFAULT_STATES) -> proving.Proof:
+def prove(
+    content: str, *settings: Setting, seconds: float = 60, states: int = model_check.DEFAULT_STATES
+) -> model_check.Proof:
     """A proof of these configurations alone."""
-    return proving.prove(content, {}, settings=settings, seconds=seconds, states=states)
+    return model_check.prove(content, {}, settings=settings, seconds=seconds, states=states)
 
 
 def replayed(content: str, lines: tuple[str, ...]) -> Context:
@@ -105,7 +107,7 @@ def groups(context: Context, columns: str) -> list[tuple[Any, ...]]:
     return [*context.connection.execute(f"SELECT {columns} FROM task_groups ORDER BY created_seq")]
 
 
-def only(proof: proving.Proof, invariant: str) -> proving.Counterexample:
+def only(proof: model_check.Proof, invariant: str) -> model_check.Counterexample:
     """The shortest counterexample to an invariant."""
     return next(each for each in proof.counterexamples if each.invariant == invariant)
 
@@ -130,7 +132,7 @@ def test_a_sound_workflow_is_proven_for_two_groups(setting: Setting) -> None:
     [
         pytest.param(small(), TWO_OF_THREE._replace(blockers=0), id="nobody is blocked"),
         pytest.param(small(), TWO_OF_THREE._replace(blockers=1), id="one is blocked", marks=LONG),
-        pytest.param(shipped(), proving.CONFIGURATIONS[7], id="the shipped workflow", marks=LONG),
+        pytest.param(shipped(), model_check.CONFIGURATIONS[7], id="the shipped workflow", marks=LONG),
     ],
 )
 def test_a_sound_workflow_is_proven_for_three_groups(content: str, setting: Setting) -> None:
@@ -140,7 +142,7 @@ def test_a_sound_workflow_is_proven_for_three_groups(content: str, setting: Sett
 
 
 def test_nothing_is_found_in_the_first_states_of_three_groups() -> None:
-    proof = proving.prove(small(), {}, settings=(TWO_OF_THREE,), states=600)
+    proof = model_check.prove(small(), {}, settings=(TWO_OF_THREE,), states=600)
     assert (proof.counterexamples, proof.ok, proof.states >= 600) == ((), True, True)
     (searched,) = proof.configurations
     assert (searched.complete, searched.cut, searched.open > 0) == (False, "states", True)
@@ -207,7 +209,7 @@ FAULTY = small(
         pytest.param(small(), ROW, 10_000, id="a row, whole", marks=LONG),
         pytest.param(small(), TWO, 10_000, id="two groups, whole", marks=LONG),
         pytest.param(shipped(), ROW, 10_000, id="the shipped workflow, a row, whole", marks=LONG),
-        pytest.param(shipped(), proving.CONFIGURATIONS[8], 1500, id="three unlike groups", marks=LONG),
+        pytest.param(shipped(), model_check.CONFIGURATIONS[8], 1500, id="three unlike groups", marks=LONG),
     ],
 )
 def test_what_is_remembered_is_what_happens(content: str, setting: Setting, states: int) -> None:
@@ -221,8 +223,8 @@ def test_what_is_remembered_is_what_happens(content: str, setting: Setting, stat
 def test_a_search_whose_memory_is_wrong_begins_anew_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here it looks at nothing of other groups, whatever was read of them."""
     made = searched(small(), TWO_OF_THREE, 60, remembers=False)
-    monkeypatch.setattr(proving_memory, "level", lambda *given: proving_memory.OWN)
-    monkeypatch.setattr(proving_search, "AGAIN", 1)
+    monkeypatch.setattr(move_memory, "level", lambda *given: move_memory.OWN)
+    monkeypatch.setattr(state_search, "AGAIN", 1)
     search = searched(small(), TWO_OF_THREE, 60, remembers=True)
     assert (search.remembers, graph(search)) == (False, graph(made))
 
@@ -231,7 +233,9 @@ def test_a_search_whose_memory_is_wrong_begins_anew_without_it(monkeypatch: pyte
 def test_a_fault_of_two_groups_is_found_and_replayed(reach: str) -> None:
     """Who is blocked takes the group out of its slot without a word, and nobody is awaited for it."""
     content = small(status("developer", "BLOCKED", next_agent=None, action="validate_then_end"))
-    found = only(proving.prove(content, {}, settings=(TWO._replace(reach=reach),), states=100, seconds=300), "stall")
+    found = only(
+        model_check.prove(content, {}, settings=(TWO._replace(reach=reach),), states=100, seconds=300), "stall"
+    )
     assert (found.replayed, "BLOCKED" in found.lines[-1]) == (True, True)
     assert ("in_progress", None) in groups(replayed(content, found.lines), "status, awaited_role")
 
@@ -352,7 +356,7 @@ def test_the_answer_is_plain_json_with_the_shortest_counterexample_first() -> No
 
 def test_a_counterexample_under_fewer_slots_loads_its_workflow_itself() -> None:
     content = small(status("developer", "DONE", next_agent=None, action="validate_then_end", effect="none"))
-    found = only(proving.prove(content, {}, settings=(TWO_OF_THREE._replace(reach=PLAIN),), states=200), "stall")
+    found = only(model_check.prove(content, {}, settings=(TWO_OF_THREE._replace(reach=PLAIN),), states=200), "stall")
     assert json.loads(found.lines[0])["op"] == "workflow load"
     context = replayed(small(), found.lines)
     assert (None,) in groups(context, "awaited_role")
@@ -391,7 +395,7 @@ def test_the_shipped_workflow_is_proven_for_two_groups_and_a_small_alphabet(sett
 
 def test_the_small_alphabet_of_the_shipped_workflow() -> None:
     workflow = World(shipped(), {}).version.workflow
-    assert proving_moves.tried(workflow, TWO) == {
+    assert possible_moves.tried(workflow, TWO) == {
         "developer": ["NEEDS_TECH_LEAD_VALIDATION", "BLOCKED", "MERGE_SUCCESS"],
         "investigator": ["EXHAUSTED"],
         "project_manager": ["RESUME_BLOCKED", "BAZINGA", "CONTINUE", "DEFER_EXTERNAL", "PLANNING_COMPLETE", "REWORK"],
@@ -403,9 +407,9 @@ def test_the_small_alphabet_of_the_shipped_workflow() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", proving.CONFIGURATIONS, ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", model_check.CONFIGURATIONS, ids=lambda setting: setting.name)
 def test_nothing_is_found_in_the_first_states_of_any_configuration(setting: Setting) -> None:
-    proof = proving.prove(shipped(), {}, settings=(setting,), states=STATES)
+    proof = model_check.prove(shipped(), {}, settings=(setting,), states=STATES)
     assert (proof.counterexamples, proof.states >= STATES) == ((), True)
 
 
@@ -418,7 +422,7 @@ def test_nothing_is_found_in_the_first_states_of_any_configuration(setting: Sett
     ],
 )
 def test_configurations_follow_what_is_asked_for(groups: tuple[int, ...], thorough: bool, expected: set[str]) -> None:
-    chosen = list(proving.configurations(groups, thorough))
+    chosen = list(model_check.configurations(groups, thorough))
     assert {setting.reach for setting in chosen} == expected
     assert {len(setting.groups) for setting in chosen} == set(groups)
 
@@ -426,13 +430,13 @@ def test_configurations_follow_what_is_asked_for(groups: tuple[int, ...], thorou
 def successors(world: World, search: Search, path: list[Move]) -> dict[str, object]:
     """What each move leads to from the end of a path: the key of a state, or the code of a refusal."""
     world.go(path)
-    state = proving_state.read(world)
+    state = search_state.read(world)
     found: dict[str, object] = {}
-    for move in list(proving_moves.moves(world, state, search.setting)):
+    for move in list(possible_moves.moves(world, state, search.setting)):
         name = f"{move.limit} {move.op.line()}"
         found[name] = world.attempt(move)
         if found[name] is None:
-            found[name] = proving_state.key(proving_state.read(world), search.alike)
+            found[name] = search_state.key(search_state.read(world), search.alike)
             world.undo()
     return found
 
@@ -465,7 +469,7 @@ def test_going_back_leaves_nothing() -> None:
     search.run(states=1, seconds=5)
     world.go(search.start)
     before = list(world.context.connection.iterdump())
-    world.attempt(Move(proving_world.report("project_manager", "PLANNING_COMPLETE")))
+    world.attempt(Move(sandbox.report("project_manager", "PLANNING_COMPLETE")))
     assert list(world.context.connection.iterdump()) != before
     world.undo()
     assert list(world.context.connection.iterdump()) == before
@@ -475,7 +479,7 @@ def test_a_refused_move_leaves_nothing_and_says_its_code() -> None:
     world = World(small(), {})
     Search(world, CODE).run(states=1, seconds=5)
     before = list(world.context.connection.iterdump())
-    assert world.attempt(Move(proving_world.report("tech_lead", "APPROVED"))) == "UNKNOWN_GROUP"
+    assert world.attempt(Move(sandbox.report("tech_lead", "APPROVED"))) == "UNKNOWN_GROUP"
     assert list(world.context.connection.iterdump()) == before
 
 
@@ -486,16 +490,16 @@ def test_counters_stand_where_a_move_says() -> None:
     found = {}
     for limit in limits:
         world.reader.limit = limit
-        group = world.reader.group(proving_world.SESSION, "A")
+        group = world.reader.group(sandbox.SESSION, "A")
         assert group is not None
         found[limit] = group.tl_review_attempts
     assert found == limits
 
 
 def test_causes_name_who_reports_what_or_the_move_by_hand() -> None:
-    by_hand = proving_world.Op("group set-status", {"id": "A", "status": "cancelled"})
-    moves = [Move(proving_world.report("developer", "BLOCKED", "A")), Move(by_hand)]
-    assert [proving_search.cause_of(move) for move in moves] == ["developer BLOCKED", "group set-status cancelled"]
+    by_hand = sandbox.Op("group set-status", {"id": "A", "status": "cancelled"})
+    moves = [Move(sandbox.report("developer", "BLOCKED", "A")), Move(by_hand)]
+    assert [state_search.cause_of(move) for move in moves] == ["developer BLOCKED", "group set-status cancelled"]
 
 
 def test_the_counted_statement_is_the_one_that_the_loop_guard_reads() -> None:

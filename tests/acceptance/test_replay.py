@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator import resources, testing
 from orchestrator.app import setup
-from orchestrator.app.audit import replaying
+from orchestrator.app.audit import replay_events
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.errors import OrchestratorError
@@ -40,9 +40,9 @@ def tables(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     return {name: sorted(connection.execute(f'SELECT * FROM "{name}"'), key=repr) for (name,) in names}
 
 
-def replayed(context: Context) -> tuple[Context, list[replaying.Told]]:
+def replayed(context: Context) -> tuple[Context, list[replay_events.Told]]:
     fresh = empty()
-    return fresh, replaying.replay(fresh, replaying.events(context))
+    return fresh, replay_events.replay(fresh, replay_events.events(context))
 
 
 def assert_told_again(context: Context) -> None:
@@ -164,20 +164,20 @@ def test_every_writing_operation_has_its_place_in_a_replay() -> None:
 
 
 def test_a_kind_that_nobody_knows_is_no_silent_gap() -> None:
-    event = replaying.Event("S1", "sorcery", "merlin", "cli", "2026-01-01T00:00:00.000000Z", "{}")
+    event = replay_events.Event("S1", "sorcery", "merlin", "cli", "2026-01-01T00:00:00.000000Z", "{}")
     with pytest.raises(OrchestratorError) as caught:
-        replaying.replay(empty(), [event])
+        replay_events.replay(empty(), [event])
     assert caught.value.code == "CORRUPT"
 
 
 def test_telling_one_event_otherwise_changes_the_head_of_its_chain() -> None:
     walk = walking.Walk(1)
     walk.go(20)
-    recorded = replaying.events(walk.context)
+    recorded = replay_events.events(walk.context)
     last = recorded[-1]
     assert last.chain == "S1"
     fresh = empty()
-    replaying.replay(fresh, [*recorded[:-1], last._replace(at="2026-02-01T00:00:00.000000Z")])
+    replay_events.replay(fresh, [*recorded[:-1], last._replace(at="2026-02-01T00:00:00.000000Z")])
     head = "SELECT hash FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC LIMIT 1"
     assert fresh.connection.execute(head).fetchone() != walk.context.connection.execute(head).fetchone()
 
@@ -193,11 +193,11 @@ def test_what_the_command_recorded_is_told_again_in_a_new_file(
     command.close()
 
     recorded = sqlite.connect(command.path, write=False)
-    events = replaying.events(context_on(recorded))
-    assert events[0].kind == replaying.SCHEMA
+    events = replay_events.events(context_on(recorded))
+    assert events[0].kind == replay_events.SCHEMA
     setup.create_database(tmp_path / "again.db", events[0].at)
     again = sqlite.connect(tmp_path / "again.db", write=True)
-    replaying.replay(context_on(again), events)
+    replay_events.replay(context_on(again), events)
 
     expected, actual = tables(recorded), tables(again)
     doors = {row[0] for row in recorded.execute("SELECT DISTINCT door FROM refusals")}

@@ -24,7 +24,7 @@ from orchestrator.store import schema_rendering, schema_script
 _STUB = """from typing import Any
 
 from orchestrator.app.answers import {modules}
-from orchestrator.doors.python.calling import Caller
+from orchestrator.doors.python.call import Caller
 
 class Methods(Caller):
     \"\"\"A method for every operation.\"\"\"

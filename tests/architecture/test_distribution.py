@@ -25,7 +25,7 @@ BIN = pathlib.Path(sys.executable).parent
 SECONDS = 900
 EXTRAS = {
     "web": "from orchestrator.doors.web import server",
-    "mcp": "from orchestrator.doors.mcp import serving, server",
+    "mcp": "from orchestrator.doors.mcp import server, server_lifecycle",
     "anthropic": "import anthropic",
     "openai": "import openai",
 }

@@ -15,7 +15,8 @@ import pytest
 from tests.architecture import source
 from tests.architecture.test_circles import dotted, imports
 
-LATE = frozenset("""
+LATE = frozenset(
+    """
     _sha2 _sha256
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets re shlex signal
     rich.console rich.live rich.text urllib
@@ -23,41 +24,43 @@ LATE = frozenset("""
     app.answers
     app.engine.measured app.reports.gated_reports
     app.clients.codex app.clients.rules
-    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.export_page
-    app.audit.intake app.audit.past
-    app.audit.replayed app.audit.telling app.demo app.driving.autopilot app.driving.crew
+    app.audit.export_evidence app.audit.explain_tasks app.audit.export_session app.audit.export_page
+    app.audit.import_session app.audit.as_of
+    app.audit.replay_comparison app.audit.event_sentences app.demo app.driving.autopilot app.driving.crew
     app.driving.demonstration app.driving.drive app.driving.preflight app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler
     app.engine.task_blocks
-    app.kernel.agent_checks app.kernel.attached
-    app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
-    app.kernel.pooling app.kernel.copy_in_memory app.kernel.unread app.kernel.views app.maintenance
-    app.people.answering app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
+    app.kernel.agent_checks app.kernel.attached_evidence
+    app.kernel.credentials app.kernel.human app.kernel.durations app.kernel.operations
+    app.kernel.connection_pool app.kernel.copy_in_memory app.kernel.malformed_calls app.kernel.views app.maintenance
+    app.people.answer_question app.people.verification app.proof.model_check app.questions.inbox
+    app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
     app.session.pending_commands
-    app.session.stuck app.setup app.task.answering_tasks
+    app.session.stuck app.setup app.task.answer_tasks
     app.task.finish_tasks app.task.next_action app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
-    core.agents core.blockers core.extract core.lifecycle core.masking_hidden core.masking_json
+    core.agents core.blockers core.report_parser core.lifecycle core.masking_hidden core.masking_json
     core.masking_machine core.masking_patterns core.masking_stream core.metadata core.next_words core.running.advice
-    core.running.guard
-    core.running.production core.running.program_variables core.running.providers core.visible
+    core.running.blocked_output
+    core.running.production core.running.program_variables core.running.providers core.control_characters
     core.json_positions core.workflow.checks core.workflow.graph core.workflow.loader core.workflow.problems
     core.workflow.report
-    doors.cli.calling doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.exposure
-    doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
-    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.opening
-    doors.cli.text.lanes doors.cli.watching
+    doors.cli.invoke doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.secret_file_check
+    doors.cli.next_steps doors.cli.main doors.cli.fast_parser doors.cli.schema doors.cli.shapes doors.cli.text
+    doors.cli.text.layout doors.cli.typer_parser doors.cli.coercion doors.cli.progress_line doors.cli.opening
+    doors.cli.text.lanes doors.cli.watch
     resources
-    runner.commands runner.executors.catalogue runner.fresh_trees runner.orphans
-    runner.owners runner.process runner.processes runner.project
+    runner.commands runner.executors.catalogue runner.fresh_trees runner.process_tree
+    runner.process_identity runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
-    store.backup store.coverage store.doctor store.file_safety store.findings
-    store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader
-    store.shared_commit store.snapshot store.text_damage store.verifying store.versions
-""".split())
+    store.backup store.row_hashes store.doctor store.file_safety store.findings
+    store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader
+    store.shared_commit store.snapshot store.text_damage store.verify_chain store.versions
+""".split()
+)
 
 NAMES = {dotted(module) for module in source.PRODUCT}
 

@@ -15,7 +15,7 @@ PLACES = frozenset(
 )  # fmt: skip
 """How a value is called that is a path, or an error of the system, which may hold one."""
 WITHOUT = {
-    "app/audit/attaching.py": "files of the evidence, below their project",
+    "app/audit/export_evidence.py": "files of the evidence, below their project",
     "app/clients/install.py": "files of an installation, below their project",
     "app/clients/install_checks.py": "files of an installation, below their project",
     "app/clients/installed_settings.py": "settings below their project, and keys in them",
@@ -25,7 +25,7 @@ WITHOUT = {
     "runner/evidence_kept.py": "raw files, below their evidence",
     "runner/executors/api_child.py": "the output of a process of its own",
     "runner/executors/command.py": "why the text of a command cannot be split",
-    "runner/reading.py": "recorded with the run, whose project is found there when it is read",
+    "runner/output_capture.py": "recorded with the run, whose project is found there when it is read",
     "store/evidence.py": "files of the evidence, below their project",
 }
 """Modules whose sentences have values of these names that are no absolute paths, and what they are."""

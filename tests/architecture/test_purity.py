@@ -59,15 +59,15 @@ def test_an_impure_call_is_found(text: str, found: list[str]) -> None:
 
 
 READERS = {
-    "core/exactjson.py": "it reads the values of one row, which SQLite has just put into an array",
+    "core/canonical_json.py": "it reads the values of one row, which SQLite has just put into an array",
     "core/json_edit.py": "it finds where the values of a valid text stand, to edit it in place",
     "core/json_positions.py": "it names the faults of a text, and where they are",
-    "core/strictjson.py": "everything else is read through it",
+    "core/strict_json.py": "everything else is read through it",
     "core/masking_json.py": "it reads single strings within a text, to mask them in place",
     "app/clients/hooks.py": "it keeps one small file of its own, and is read as a file",
     "resources.py": "it stands below the reader, and reads what pip wrote about this installation",
     "runner/executors/api_child.py": "it stands alone, and imports nothing of this project",
-    "store/verifying.py": "it reads every event of a record, with the compiled reader where there is one",
+    "store/verify_chain.py": "it reads every event of a record, with the compiled reader where there is one",
 }
 """The modules that parse JSON by themselves, and why."""
 

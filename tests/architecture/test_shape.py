@@ -64,7 +64,7 @@ def test_typing_is_loaded_only_where_a_library_evaluates_annotations() -> None:
 
 EVALUATED = (
     "orchestrator/app/answers/", "orchestrator/doors/web/", "orchestrator/doors/mcp/",
-    "orchestrator/doors/cli/typed.py",
+    "orchestrator/doors/cli/typer_parser.py",
     "orchestrator/core/workflow/schema.py", "orchestrator/core/workflow/checks_file.py",
 )  # fmt: skip
 """Whose annotations pydantic, FastAPI or Typer reads."""

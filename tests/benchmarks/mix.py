@@ -14,7 +14,7 @@ from typing import Any
 from orchestrator import bootstrap, testing
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core import exactjson
+from orchestrator.core import canonical_json
 from orchestrator.store import constants, sqlite
 
 STEPS = (
@@ -85,7 +85,7 @@ def write(path: pathlib.Path, database: bytes) -> pathlib.Path:
 
 def open_file(path: pathlib.Path, synchronous: str = "FULL", *, write: bool = True) -> Context:
     """A context on a file, as doors of processes that stay make it."""
-    exactjson.quicken()
+    canonical_json.quicken()
     connection = sqlite.connect(path, write=write, synchronous=synchronous)
     return Context(
         connection, path=str(path), clock=bootstrap.now, door="python", channel="process", deadline_s=sqlite.DEADLINE_S

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.runner import workers
-from orchestrator.store import rows
+from orchestrator.store import table_metadata
 from tests import forging
 from tests.benchmarks import growth, harness, mix
 from tests.benchmarks.table import Bound, Figure
@@ -142,7 +142,7 @@ def _verified(context: Context, session: str | None) -> None:
 def hashed(connection: sqlite3.Connection) -> int:
     """Read every row of every table and hash it by itself; how many there are."""
     count = 0
-    for table in (*rows.COLUMNS, "audit_events"):
+    for table in (*table_metadata.COLUMNS, "audit_events"):
         for row in connection.execute(f"SELECT * FROM {table}"):
             hashlib.sha256(repr(row).encode()).digest()
             count += 1

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from orchestrator.app import setup
-from orchestrator.app.audit import intake, verification
+from orchestrator.app.audit import import_session, verification
 from tests.conftest import LONG
 from tests.drills import field
 from tests.drills.field import AT, SESSION
@@ -81,7 +81,7 @@ def take(path: pathlib.Path, export: pathlib.Path, statement: int = 0) -> int:
     """Import; in a process that is killed at a statement where one is named."""
     if statement:
         field.die_at(statement)
-    return int(intake.import_file(str(path), str(export), AT)["events"])
+    return int(import_session.import_file(str(path), str(export), AT)["events"])
 
 
 def imported(

@@ -28,10 +28,10 @@ from orchestrator import (
     UsageError,
     bootstrap,
 )
-from orchestrator.app.audit import auditing
+from orchestrator.app.audit import audit_log
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED
-from orchestrator.core import exactjson
+from orchestrator.core import canonical_json
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.python import methods
 from tests.cases import every
@@ -65,7 +65,7 @@ def test_a_use_case_takes_what_its_operation_declares(words: str) -> None:
 
 def asked_keys() -> dict[str, str]:
     """What every list of the record takes as `**asked`, with its types: of a class that only type checkers see."""
-    tree = ast.parse(inspect.getsource(auditing))
+    tree = ast.parse(inspect.getsource(audit_log))
     (shape,) = (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == "Asked")
     fields = (each for each in shape.body if isinstance(each, ast.AnnAssign))
     return {ast.unparse(each.target): ast.unparse(each.annotation) for each in fields}
@@ -197,10 +197,10 @@ def test_a_process_that_stays_writes_what_a_command_writes(
 ) -> None:
     heads = []
     for name, quick in (("library.db", False), ("compiled.db", True)):
-        monkeypatch.setattr(exactjson, "quicken", lambda: None)
-        writer = exactjson.compiled() if quick else exactjson.LIBRARY
-        monkeypatch.setattr(exactjson, "exact", writer.exact)
-        monkeypatch.setattr(exactjson, "line", writer.line)
+        monkeypatch.setattr(canonical_json, "quicken", lambda: None)
+        writer = canonical_json.compiled() if quick else canonical_json.LIBRARY
+        monkeypatch.setattr(canonical_json, "exact", writer.exact)
+        monkeypatch.setattr(canonical_json, "line", writer.line)
         monkeypatch.setattr(bootstrap, "now", lambda: "2026-01-01T00:00:00.000000Z")
         with Orchestrator.create(tmp_path / name) as opened:
             opened.session_create("S1", goal='a "goal" of Größe 2⁶⁴')

@@ -233,7 +233,7 @@ def _restate(change: Callable[[str], str]) -> None:
     if not changed:
         raise ValueError("no statement to change")
     migrate = importlib.import_module("orchestrator.store.migrate")
-    normalised = importlib.import_module("orchestrator.store.declared").normalised
+    normalised = importlib.import_module("orchestrator.store.declared_schema").normalised
     changed = {normalised(before): after for before, after in changed.items()}
     statements = migrate.statements
     migrate.statements = lambda file: (changed.get(normalised(sql.rstrip(";")), sql) for sql in statements(file))

@@ -23,7 +23,7 @@ REFUSING = (
 """Where a raised error, or a returned refusal, is a guard."""
 DECIDING = (
     "app/driving", "app/clients", "app/people", "app/kernel/human.py", "app/reports/last_messages.py",
-    "doors/web/callers.py",
+    "doors/web/authentication.py",
 )  # fmt: skip
 """Where what leads to a guard is taken away term by term as well."""
 VOUCHING = ("core/certificates.py", "app/audit/check_certificate.py", "app/audit/pull_request_gate.py")

@@ -20,7 +20,7 @@ import pytest
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import declared, gaps, guards, migrate, path_history, settings_rules
+from orchestrator.store import declared_schema, gaps, guards, migrate, path_history, settings_rules
 from tests import conftest
 from tests.mutants import __main__ as mutants
 from tests.mutants import altering, catalogue, hosting, probing, reach, redundant, relations, sqltext, table
@@ -210,7 +210,9 @@ def test_an_earlier_form_of_a_statement_stays_as_its_migration_made_it(
     name = rest.partition(":")[0]
     altered = (dict(guards.TRIGGERS) | dict(guards.VIEWS))[name]
     assert [*filter(lambda pair: pair[0] != pair[1], zip(before, after, strict=True))] == [
-        (sql, altered) for sql in before if declared.normalised(sql) == declared.normalised(f"{statements[name]};")
+        (sql, altered)
+        for sql in before
+        if declared_schema.normalised(sql) == declared_schema.normalised(f"{statements[name]};")
     ]
     assert altered in after
 

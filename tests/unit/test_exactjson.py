@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.core import exactjson, strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import canonical_json, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 
-LIBRARY = exactjson.LIBRARY
-COMPILED = exactjson.compiled()
+LIBRARY = canonical_json.LIBRARY
+COMPILED = canonical_json.compiled()
 
 WHOLE = st.text(st.characters(exclude_categories=["Cs"]))
 ANY_TEXT = st.text() | st.text(st.characters(categories=["Cs", "Cc", "Zl", "Zp", "So"]))
@@ -74,7 +74,7 @@ EDGES: list[Any] = [
 
 @pytest.mark.parametrize(("value", "text"), EDGES)
 @pytest.mark.parametrize("writer", [pytest.param(LIBRARY, id="library"), pytest.param(COMPILED, id="compiled")])
-def test_a_value_has_this_text(writer: exactjson.Writer, value: object, text: str) -> None:
+def test_a_value_has_this_text(writer: canonical_json.Writer, value: object, text: str) -> None:
     assert writer.exact(value) == text
 
 
@@ -92,26 +92,26 @@ def test_what_json_has_no_form_for_is_an_error(value: object) -> None:
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | WHOLE, lambda inner: st.lists(inner), max_leaves=10))
 def test_an_exact_text_is_the_canonical_one(value: object) -> None:
-    assert COMPILED.exact(value) == strictjson.canonical(value)
+    assert COMPILED.exact(value) == strict_json.canonical(value)
     assert json.loads(COMPILED.exact(value)) == value
 
 
 def test_a_process_that_stays_writes_with_the_compiled_writer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exactjson, "exact", LIBRARY.exact)
-    monkeypatch.setattr(exactjson, "line", LIBRARY.line)
-    exactjson.quicken()
-    quick = exactjson.exact
-    exactjson.quicken()
-    assert exactjson.exact is quick is not LIBRARY.exact
-    assert exactjson.line is not LIBRARY.line
-    assert (exactjson.exact({"b": 1, "a": 2}), exactjson.line(["S1", 1, None])) == (
+    monkeypatch.setattr(canonical_json, "exact", LIBRARY.exact)
+    monkeypatch.setattr(canonical_json, "line", LIBRARY.line)
+    canonical_json.quicken()
+    quick = canonical_json.exact
+    canonical_json.quicken()
+    assert canonical_json.exact is quick is not LIBRARY.exact
+    assert canonical_json.line is not LIBRARY.line
+    assert (canonical_json.exact({"b": 1, "a": 2}), canonical_json.line(["S1", 1, None])) == (
         '{"a":2,"b":1}', b'["S1",1,null]\n'
     )  # fmt: skip
 
 
 def test_without_the_c_encoder_the_texts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     value = {"b": [1, None, True, 'é\n"\x00\u2028', b"\x01\xff"], "a": {"z": "", "y": -1}}
-    fast = [exactjson.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)]
+    fast = [canonical_json.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)]
     monkeypatch.setattr(json.encoder, "c_make_encoder", None)
-    assert [exactjson.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)] == fast
+    assert [canonical_json.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)] == fast
     assert fast[0] == '{"a":{"y":-1,"z":""},"b":[1,null,true,"é\\n\\"\\u0000\u2028","01ff"]}'

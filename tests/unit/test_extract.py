@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import errors
-from orchestrator.core import extract
-from orchestrator.core.extract import Extracted
+from orchestrator.core import report_parser
+from orchestrator.core.report_parser import Extracted
 
 
 def block(report: Any, info: str = "json", fence: str = "```") -> str:
@@ -56,7 +56,7 @@ APPROVED = {"status": "APPROVED"}
     ],
 )  # fmt: skip
 def test_a_status_line_reports(text: str, status: str) -> None:
-    assert extract.extract(text) == Extracted(status, "", None, None, {})
+    assert report_parser.extract(text) == Extracted(status, "", None, None, {})
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_status_line_reports(text: str, status: str) -> None:
     ],
 )  # fmt: skip
 def test_a_json_block_reports(text: str) -> None:
-    assert extract.extract(text) == Extracted("BLOCKED", "No key", None, None, {})
+    assert report_parser.extract(text) == Extracted("BLOCKED", "No key", None, None, {})
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_message_without_one_clear_report_is_refused(
     text: str, message: str, candidates: list[tuple[int, str]]
 ) -> None:
     with pytest.raises(errors.InvalidInput) as caught:
-        extract.extract(text)
+        report_parser.extract(text)
     assert (caught.value.code, caught.value.message) == ("AMBIGUOUS_REPORT", message)
     assert [(each["line"], each["form"]) for each in caught.value.data["candidates"]] == candidates
     assert "exactly one ```json block" in caught.value.suggestion
@@ -182,14 +182,14 @@ HIDDEN = [
 @pytest.mark.parametrize("text", HIDDEN)
 def test_what_is_hidden_or_quoted_neither_reports_nor_contradicts(text: str) -> None:
     with pytest.raises(errors.InvalidInput, match="The message holds no report"):
-        extract.extract(f"I cannot approve this.\n\n{text}")
-    assert extract.extract(f"{text}\n\nSTATUS: FAIL").status == "FAIL"
+        report_parser.extract(f"I cannot approve this.\n\n{text}")
+    assert report_parser.extract(f"{text}\n\nSTATUS: FAIL").status == "FAIL"
 
 
 @pytest.mark.parametrize("opening", ["<!--", "<details>", "<blockquote>", "```", "<pre>"])
 def test_what_is_never_closed_is_refused(opening: str) -> None:
     with pytest.raises(errors.InvalidInput, match="that opens in line 2 is never closed"):
-        extract.extract(f"I am done.\n{opening}\nSTATUS: PASS")
+        report_parser.extract(f"I am done.\n{opening}\nSTATUS: PASS")
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_what_is_never_closed_is_refused(opening: str) -> None:
 def test_a_report_ends_the_message(report: str, rest: str) -> None:
     last = len(f"{report}\n\n{rest}".splitlines())
     with pytest.raises(errors.InvalidInput) as caught:
-        extract.extract(f"{report}\n\n{rest}\n \n")
+        report_parser.extract(f"{report}\n\n{rest}\n \n")
     assert caught.value.code == "AMBIGUOUS_REPORT"
     assert f"does not end with its report: line {last} follows it" in caught.value.message
 
@@ -230,7 +230,7 @@ SECOND = [
 @pytest.mark.parametrize("second", SECOND)
 def test_a_second_status_that_differs_is_a_contradiction_however_decorated(second: str) -> None:
     with pytest.raises(errors.InvalidInput) as caught:
-        extract.extract(f"{second}\n\nSTATUS: READY_FOR_QA")
+        report_parser.extract(f"{second}\n\nSTATUS: READY_FOR_QA")
     last = len(second.split("\n")) + 2
     assert caught.value.code == "AMBIGUOUS_REPORT"
     places = rf"reports more than one status \(line \d: .*, line {last}: 'READY_FOR_QA'\)"
@@ -253,7 +253,7 @@ AGREEING = [
 
 @pytest.mark.parametrize("text", PROSE + AGREEING)
 def test_prose_and_what_agrees_contradict_nothing(text: str) -> None:
-    assert extract.extract(f"{text}\n\nSTATUS: READY_FOR_QA").status == "READY_FOR_QA"
+    assert report_parser.extract(f"{text}\n\nSTATUS: READY_FOR_QA").status == "READY_FOR_QA"
 
 
 BARE = [
@@ -309,21 +309,21 @@ def test_a_line_that_is_only_another_status_of_the_role_is_a_contradiction(role:
     for report in (f"STATUS: {status}", block({"status": status})):
         for message in (f"{text}\n\n{report}", f"{report}\n\n{text}"):
             with pytest.raises(errors.InvalidInput, match=r"reports more than one status|several JSON") as caught:
-                extract.extract(message, role)
+                report_parser.extract(message, role)
             assert caught.value.code == "AMBIGUOUS_REPORT"
 
 
 @pytest.mark.parametrize(("role", "status", "text"), each_of(MENTIONED))
 def test_a_status_that_is_only_mentioned_contradicts_nothing(role: str, status: str, text: str) -> None:
     for report in (f"STATUS: {status}", block({"status": status})):
-        assert extract.extract(f"{text}\n\n{report}", role).status == status
+        assert report_parser.extract(f"{text}\n\n{report}", role).status == status
 
 
 def test_the_statuses_of_a_workflow_count_as_well() -> None:
     message = "SHIPPED\n\nSTATUS: HELD"
-    assert extract.extract(message, "tech_lead").status == "HELD"
+    assert report_parser.extract(message, "tech_lead").status == "HELD"
     with pytest.raises(errors.InvalidInput, match="more than one status"):
-        extract.extract(message, "tech_lead", ("SHIPPED", "HELD"))
+        report_parser.extract(message, "tech_lead", ("SHIPPED", "HELD"))
 
 
 @pytest.mark.parametrize(
@@ -336,13 +336,13 @@ def test_the_statuses_of_a_workflow_count_as_well() -> None:
 )  # fmt: skip
 def test_a_long_line_takes_no_longer_than_its_length(text: str) -> None:
     start = time.process_time()
-    assert extract.extract(f"{text}\n\nSTATUS: PASS").status == "PASS"
+    assert report_parser.extract(f"{text}\n\nSTATUS: PASS").status == "PASS"
     assert time.process_time() - start < 5
 
 
 def test_a_block_with_a_status_is_held_to_the_form_of_a_report() -> None:
     with pytest.raises(errors.InvalidInput) as caught:
-        extract.extract(block({"status": "ok", "data": []}))
+        report_parser.extract(block({"status": "ok", "data": []}))
     assert caught.value.code == "METADATA_INVALID"
     assert [each["path"] for each in caught.value.data["problems"]] == ["$.data"]
 
@@ -350,7 +350,7 @@ def test_a_block_with_a_status_is_held_to_the_form_of_a_report() -> None:
 @pytest.mark.parametrize("text", ["STATUS: PASS\0", "\ud800\nSTATUS: PASS"], ids=["NUL", "lone surrogate"])
 def test_a_message_that_cannot_be_stored_is_refused(text: str) -> None:
     with pytest.raises(errors.InvalidInput, match="the message contains") as caught:
-        extract.extract(text)
+        report_parser.extract(text)
     assert caught.value.code == "METADATA_INVALID"
 
 
@@ -366,15 +366,15 @@ FULL = {
 
 @pytest.mark.parametrize("data", [json.dumps(FULL), b"\xef\xbb\xbf" + json.dumps(FULL).encode()], ids=["text", "bytes"])
 def test_a_document_is_read_whole(data: bytes | str) -> None:
-    assert extract.document(data) == Extracted(
+    assert report_parser.document(data) == Extracted(
         " approved", "Fine ✅", {"external": True}, {"status": "implemented"}, {"NUR-E2E": "no environment"}, "NUR"
     )
 
 
 def test_only_the_status_of_a_document_is_required() -> None:
-    nothing = dict.fromkeys(extract.FIELDS)
-    assert extract.document(json.dumps(nothing | {"status": "PASS"})) == Extracted("PASS", "", None, None, {})
-    assert extract.document('{"status": "PASS"}') == Extracted("PASS", "", None, None, {})
+    nothing = dict.fromkeys(report_parser.FIELDS)
+    assert report_parser.document(json.dumps(nothing | {"status": "PASS"})) == Extracted("PASS", "", None, None, {})
+    assert report_parser.document('{"status": "PASS"}') == Extracted("PASS", "", None, None, {})
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_only_the_status_of_a_document_is_required() -> None:
 )  # fmt: skip
 def test_a_faulty_document_is_refused_where_it_is_faulty(data: bytes | str, path: str, message: str) -> None:
     with pytest.raises(errors.InvalidInput) as caught:
-        extract.document(data)
+        report_parser.document(data)
     (problem,) = caught.value.data["problems"]
     assert (caught.value.code, problem["path"]) == ("METADATA_INVALID", path)
     assert problem["message"].startswith(message)
@@ -428,7 +428,7 @@ def test_a_faulty_document_is_refused_where_it_is_faulty(data: bytes | str, path
 
 def test_every_fault_of_a_document_is_listed() -> None:
     with pytest.raises(errors.InvalidInput, match=r"6 problems") as caught:
-        extract.document('{"extra": 1, "summary": 2, "details": 3, "metadata": 4, "acknowledge": {"G": null}}')
+        report_parser.document('{"extra": 1, "summary": 2, "details": 3, "metadata": 4, "acknowledge": {"G": null}}')
     assert [each["path"] for each in caught.value.data["problems"]] == [
         "$.extra", "$.status", "$.summary", "$.details", "$.metadata", "$.acknowledge.G",
     ]  # fmt: skip
@@ -445,7 +445,7 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=12).map("\n".join) | st.text(st.characters(exclude_categories=[])))
 def test_any_message_gives_a_report_or_a_declared_error(text: str) -> None:
     try:
-        outcome = extract.extract(text).status
+        outcome = report_parser.extract(text).status
     except errors.InvalidInput as refusal:
         outcome = refusal.code
     assert outcome
@@ -456,13 +456,15 @@ def test_any_message_gives_a_report_or_a_declared_error(text: str) -> None:
 def test_a_message_that_says_pass_and_fail_in_plain_lines_is_never_read(before: list[str], after: list[str]) -> None:
     message = "\n".join(["STATUS: PASS", *before, *after, "STATUS: FAIL"])
     with pytest.raises(errors.InvalidInput):
-        extract.extract(message)
+        report_parser.extract(message)
 
 
-@given(st.binary() | st.text() | st.builds(json.dumps, st.dictionaries(st.sampled_from(extract.FIELDS), st.text())))
+@given(
+    st.binary() | st.text() | st.builds(json.dumps, st.dictionaries(st.sampled_from(report_parser.FIELDS), st.text()))
+)
 def test_any_document_is_read_or_refused_by_the_declared_error(data: bytes | str) -> None:
     try:
-        extract.document(data)
+        report_parser.document(data)
         code = "METADATA_INVALID"
     except errors.InvalidInput as refusal:
         code = refusal.code

@@ -230,5 +230,5 @@ def test_what_can_be_seen_is_kept_without_whitespace_around_it(text: str) -> Non
 
 
 def test_difflib_is_not_loaded_before_it_is_needed() -> None:
-    code = "import sys; from orchestrator.core import names, strictjson; sys.exit('difflib' in sys.modules)"
+    code = "import sys; from orchestrator.core import names, strict_json; sys.exit('difflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

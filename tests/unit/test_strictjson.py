@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 VALUES = st.recursive(
@@ -18,9 +18,9 @@ VALUES = st.recursive(
 )
 
 
-def problem_of(data: bytes | str, limit: int = strictjson.SIZE_LIMIT) -> strictjson.JsonProblem:
-    with pytest.raises(strictjson.JsonProblem) as caught:
-        strictjson.loads(data, "the file", limit)
+def problem_of(data: bytes | str, limit: int = strict_json.SIZE_LIMIT) -> strict_json.JsonProblem:
+    with pytest.raises(strict_json.JsonProblem) as caught:
+        strict_json.loads(data, "the file", limit)
     return caught.value
 
 
@@ -34,7 +34,7 @@ def problem_of(data: bytes | str, limit: int = strictjson.SIZE_LIMIT) -> strictj
     ],
 )
 def test_a_good_document_is_read(data: bytes | str) -> None:
-    assert strictjson.loads(data, "the file") == {"a": [1, 2.5, None, True, "ü"]}
+    assert strict_json.loads(data, "the file") == {"a": [1, 2.5, None, True, "ü"]}
 
 
 @pytest.mark.parametrize(
@@ -121,27 +121,27 @@ def test_a_bad_document_is_refused_with_its_reason(data: bytes | str, kind: str,
 
 
 def test_size_is_counted_in_bytes_and_limited() -> None:
-    assert strictjson.loads('"üü"', "the file", limit=6) == "üü"
+    assert strict_json.loads('"üü"', "the file", limit=6) == "üü"
     assert problem_of('"üü"', limit=5).message == "the file has 6 bytes; 5 are allowed"
-    assert problem_of(b" " * (strictjson.SIZE_LIMIT + 1)).kind == "size"
+    assert problem_of(b" " * (strict_json.SIZE_LIMIT + 1)).kind == "size"
 
 
 def test_without_a_limit_any_size_is_read() -> None:
-    assert strictjson.loads(b" " * strictjson.SIZE_LIMIT + b"1", "the file", limit=None) == 1
+    assert strict_json.loads(b" " * strict_json.SIZE_LIMIT + b"1", "the file", limit=None) == 1
 
 
 def test_what_the_store_holds_is_read_without_another_look() -> None:
-    assert strictjson.stored('{"a":[1,2.5,"ü"]}') == {"a": [1, 2.5, "ü"]}
-    assert strictjson.stored(strictjson.canonical({"b": None})) == {"b": None}
+    assert strict_json.stored('{"a":[1,2.5,"ü"]}') == {"a": [1, 2.5, "ü"]}
+    assert strict_json.stored(strict_json.canonical({"b": None})) == {"b": None}
 
 
 def test_a_hundred_levels_and_many_brackets_side_by_side_are_fine() -> None:
-    assert strictjson.loads("[" * 100 + "]" * 100, "the file") is not None
-    assert strictjson.loads("[" + "[]," * 500 + '"[[[\\"{{"]', "the file") == [[]] * 500 + ['[[["{{']
+    assert strict_json.loads("[" * 100 + "]" * 100, "the file") is not None
+    assert strict_json.loads("[" + "[]," * 500 + '"[[[\\"{{"]', "the file") == [[]] * 500 + ['[[["{{']
 
 
 def test_an_escaped_pair_of_surrogates_is_one_character() -> None:
-    assert strictjson.loads('"\\ud83d\\ude00"', "the file") == "\U0001f600"
+    assert strict_json.loads('"\\ud83d\\ude00"', "the file") == "\U0001f600"
 
 
 @pytest.mark.parametrize(
@@ -179,18 +179,18 @@ def test_a_problem_says_in_which_line_and_column(data: bytes | str, expected: tu
 
 def test_a_value_within_a_text_ends_somewhere_or_breaks_off() -> None:
     deep, digits = "[" * 100_000, '{"a": ' + "1" * 5000 + "}\nmore"
-    assert [strictjson.end_of(text, 2) for text in ('ab{"a": 1} b', 'ab{"a": 1', f"ab{deep}", f"ab{digits}")] == [
+    assert [strict_json.end_of(text, 2) for text in ('ab{"a": 1} b', 'ab{"a": 1', f"ab{deep}", f"ab{digits}")] == [
         10, None, None, None,
     ]  # fmt: skip
     cases = ('{"a": 1', '{"a": "x', deep, "{'a': 1}", digits, "{} more")
-    assert [strictjson.breaks_off(text, 0) for text in cases] == [True, True, True, False, False, False]
+    assert [strict_json.breaks_off(text, 0) for text in cases] == [True, True, True, False, False, False]
 
 
 def test_a_text_of_another_program_is_read_as_that_one_reads_it() -> None:
-    assert strictjson.lenient('{"a": 1, "a": "\\ud800"}') == {"a": "\ud800"}
+    assert strict_json.lenient('{"a": 1, "a": "\\ud800"}') == {"a": "\ud800"}
     for bad in ("[" * 100_000, "{", b"\xff"):
         with pytest.raises(ValueError):  # noqa: PT011  # the declared error has no more to say
-            strictjson.lenient(bad)
+            strict_json.lenient(bad)
 
 
 @pytest.mark.parametrize(
@@ -199,61 +199,61 @@ def test_a_text_of_another_program_is_read_as_that_one_reads_it() -> None:
     ids=["bytes with", "text with", "bytes without", "text without"],
 )
 def test_a_byte_order_mark_can_be_asked_for(data: bytes | str, expected: bool) -> None:
-    assert strictjson.has_bom(data) == expected
+    assert strict_json.has_bom(data) == expected
 
 
 def test_canonical_text_has_sorted_keys_no_spaces_and_plain_letters() -> None:
-    assert strictjson.canonical({"b": [1, 2.5], "a": "ü\n\u2028"}) == '{"a":"ü\\n\u2028","b":[1,2.5]}'
+    assert strict_json.canonical({"b": [1, 2.5], "a": "ü\n\u2028"}) == '{"a":"ü\\n\u2028","b":[1,2.5]}'
 
 
 def test_canonical_refuses_what_json_has_no_form_for() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        strictjson.canonical(float("nan"))
+        strict_json.canonical(float("nan"))
     with pytest.raises(TypeError):
-        strictjson.canonical({1, 2})
+        strict_json.canonical({1, 2})
 
 
 @pytest.mark.parametrize("bad", [float("nan"), object(), frozenset()], ids=["nan", "object", "set"])
 def test_after_a_value_that_has_no_text_the_next_one_is_written(bad: object) -> None:
     inner: list[object] = ["a", bad]
     with pytest.raises((TypeError, ValueError)):
-        strictjson.canonical({"a": inner})
+        strict_json.canonical({"a": inner})
     inner.pop()
-    assert strictjson.canonical({"a": inner}) == '{"a":["a"]}'
+    assert strict_json.canonical({"a": inner}) == '{"a":["a"]}'
 
 
 def test_a_value_that_contains_itself_has_no_text_until_it_does_no_more() -> None:
     inner: list[object] = []
     inner.append(inner)
     with pytest.raises(ValueError, match=r"[Cc]ircular"):
-        strictjson.canonical(inner)
+        strict_json.canonical(inner)
     inner[0] = 1
-    assert strictjson.canonical(inner) == "[1]"
+    assert strict_json.canonical(inner) == "[1]"
 
 
 @given(VALUES)
 def test_what_canonical_writes_is_read_back_equal(value: object) -> None:
-    text = strictjson.canonical(value)
-    assert strictjson.loads(text, "the file") == value
-    assert strictjson.loads(text.encode(), "the file") == value
-    assert strictjson.canonical(strictjson.loads(json.dumps(value, indent=1), "the file")) == text
+    text = strict_json.canonical(value)
+    assert strict_json.loads(text, "the file") == value
+    assert strict_json.loads(text.encode(), "the file") == value
+    assert strict_json.canonical(strict_json.loads(json.dumps(value, indent=1), "the file")) == text
 
 
 @given(st.binary() | st.text(st.characters(exclude_categories=[])) | st.text('[]{}",:\\u0d89aNIe1- \n'))
 def test_any_input_is_read_or_refused_by_the_declared_error(data: bytes | str) -> None:
     try:
-        value = strictjson.loads(data, "the file")
-    except strictjson.JsonProblem as problem:
+        value = strict_json.loads(data, "the file")
+    except strict_json.JsonProblem as problem:
         message, path = problem.message, problem.path
     else:
         message, path = "the file is good", "$"
-        assert strictjson.loads(strictjson.canonical(value), "the file") == value
+        assert strict_json.loads(strict_json.canonical(value), "the file") == value
     assert message.startswith("the file ")
     assert path.startswith("$")
 
 
 @given(VALUES, st.data())
 def test_a_cut_object_is_never_read(value: object, data: st.DataObject) -> None:
-    text = strictjson.canonical({"a": value})
+    text = strict_json.canonical({"a": value})
     end = data.draw(st.integers(0, len(text) - 1))
     assert problem_of(text[:end]).kind in {"cut", "empty", "syntax"}

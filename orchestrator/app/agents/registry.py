@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.app.agents.requests import DeactivateAgent, RegisterAgent
-from orchestrator.app.kernel import actors, credentials, human, paging, views
+from orchestrator.app.kernel import actors, credentials, human, pagination, views
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
@@ -142,7 +142,7 @@ def agents(
             session=session_id, role=role, active=int(not all), since=since or "", limit=most,
         )  # fmt: skip
 
-    return paging.listed("agents", *paging.page(fetch, limit, "id"), "id", since)
+    return pagination.listed("agents", *pagination.page(fetch, limit, "id"), "id", since)
 
 
 def agent(context: Context, *, id: str) -> Answer:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.hints import Any
 from orchestrator.store import queries, turn_reader
 
@@ -70,7 +70,7 @@ def seen(context: Context, session_id: str) -> list[Answer]:
     return [
         {
             "report_id": row["id"], "group_id": row["group_id"], "role": row["role"], "status": row["response_status"],
-            **_compared(strictjson.stored(row["measured"])),
+            **_compared(strict_json.stored(row["measured"])),
         }
         for row in rows
     ]

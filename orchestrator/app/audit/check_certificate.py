@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import certificates, masking
 from orchestrator.core.certificates import Certificate, Problem
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, sentence
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EnvironmentProblem
 from orchestrator.runner import repository, signatures
 

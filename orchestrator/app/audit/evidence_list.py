@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import paging
+from orchestrator.app.kernel import pagination
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.errors import Refused
@@ -27,10 +27,10 @@ def evidence(context: Context, *, session_id: str, limit: int = 50, until: int |
     context.require_session(session_id)
 
     def fetch(most: int) -> list[Row]:
-        asked = {"session": session_id, "until": paging.seq_or(until, queries.LAST_SEQ), "limit": most}
+        asked = {"session": session_id, "until": pagination.seq_or(until, queries.LAST_SEQ), "limit": most}
         return queries.rows(context.reader, page_reader.EVIDENCE, **asked)
 
-    rows, has_more = paging.page(fetch, limit, "seq")
+    rows, has_more = pagination.page(fetch, limit, "seq")
     shown = [{**row, "is_kept": bool(row["is_kept"])} for row in rows]
     return {"success": True, "evidence": shown, "has_more": has_more, "next_until": rows[-1]["seq"] if rows else until}
 
@@ -42,7 +42,7 @@ def content(context: Context, *, session_id: str, seq: int, part: int = 1) -> st
         Refused: UNKNOWN_SESSION; UNKNOWN_ID {kind}, there is none of this id here.
     """
     context.require_session(session_id)
-    asked = {"session": session_id, "seq": paging.seq_or(seq, 0), "part": paging.seq_or(part, 0)}
+    asked = {"session": session_id, "seq": pagination.seq_or(seq, 0), "part": pagination.seq_or(part, 0)}
     row = queries.row(context.reader, page_reader.EVIDENCE_CONTENT, **asked)
     if row is None or row["content"] is None:
         what = f"The database keeps no content of evidence {names.shown(f'{session_id}:E{seq}')}."

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from orchestrator.app.audit import auditing, swimlanes, telling
+from orchestrator.app.audit import audit_log, event_sentences, swimlanes
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs
 from orchestrator.app.session import board
 from orchestrator.app.verdict import verdicts
-from orchestrator.core import lane_picture, visible
+from orchestrator.core import control_characters, lane_picture
 from orchestrator.core import session_page as page
 from orchestrator.core.suggestions import suggest
 from orchestrator.hints import Any
-from orchestrator.store import queries, records, snapshot
+from orchestrator.store import event_stream, queries, snapshot
 from orchestrator.store.queries import Row
 
 PAGE = 500
@@ -166,14 +166,14 @@ class _Page:
     def _plain(self, value: Any) -> Any:
         """A lane with every text in it masked, and spelt out where it is not to be seen."""
         if isinstance(value, str):
-            return visible.on_a_page(self._hide(value))
+            return control_characters.on_a_page(self._hide(value))
         if isinstance(value, dict):
             return {name: self._plain(each) for name, each in value.items()}
         return [self._plain(each) for each in value] if isinstance(value, list) else value
 
     def _decisions(self) -> Iterator[str]:
         yield '<ol class="steps">\n'
-        for answer in self._every(partial(auditing.decisions, limit=PAGE)):
+        for answer in self._every(partial(audit_log.decisions, limit=PAGE)):
             rows = answer["decisions"]
             said = self._said(rows)
             for row in rows:
@@ -198,7 +198,7 @@ class _Page:
             page.link(_handoff_id(spawn["group_id"], row["seq"]), f"hand-off to {spawn['agent']}")
             for spawn in row["spawns"]
         )
-        decided = page.text(self._hide(telling.decided(row)))
+        decided = page.text(self._hide(event_sentences.decided(row)))
         return page.step(_decision_id(row["id"]), title, self._hide(why), rules, f"Decision: {decided}{given}")
 
     def _blockers(self) -> Iterator[str]:
@@ -257,12 +257,12 @@ class _Page:
     def _timeline(self) -> Iterator[str]:
         rows = (
             self._row(event["seq"], event["at"], event["actor"], event["channel"], event["text"])
-            for answer in self._every(partial(auditing.timeline, limit=PAGE)) for event in answer["events"]
+            for answer in self._every(partial(audit_log.timeline, limit=PAGE)) for event in answer["events"]
         )  # fmt: skip
         yield from page.table("Timeline", ("Step", "At", "By", "Through", "What happened"), rows, "No steps.")
 
     def _head(self) -> Iterator[str]:
-        seq, hash_ = records.heads(self._context.connection, self._id)[self._id]
+        seq, hash_ = event_stream.heads(self._context.connection, self._id)[self._id]
         head = snapshot.head(seq, hash_)
         yield page.fields((("Head", head), ("Steps", seq)))
         command = suggest("audit verify", session_id=self._id, head=head)

@@ -10,18 +10,18 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from orchestrator.app.audit import exporting
+from orchestrator.app.audit import export_session
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import verdicts
-from orchestrator.core import certificates, masking, strictjson
+from orchestrator.core import certificates, masking, strict_json
 from orchestrator.core.certificates import Event
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.core.validation.snapshot import Group, Snapshot
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.hints import Any
-from orchestrator.store import moment, snapshot, versions
+from orchestrator.store import snapshot, snapshot_read, versions
 
 CHAIN, MANAGER, IMPORTED = "chain", "project_manager", "imported"
 """By what a completed group is: a chain of reports, the project manager's word, or an import."""
@@ -76,8 +76,8 @@ def make(context: Context, *, session_id: str, sign: str | None = None, output: 
         "output": None,
     }
     if output in (None, "-"):
-        return {**answer, "document": strictjson.stored(text)}
-    path, _, _ = exporting.to_file(os.path.realpath(str(output)), text.encode(), iter(()))
+        return {**answer, "document": strict_json.stored(text)}
+    path, _, _ = export_session.to_file(os.path.realpath(str(output)), text.encode(), iter(()))
     return {**answer, "output": path}
 
 
@@ -87,7 +87,7 @@ def body(context: Context, session_id: str) -> dict[str, Any]:
     Raises:
         Refused: UNKNOWN_SESSION, NO_VERDICT. EnvironmentProblem: CORRUPT.
     """
-    with moment.of(context.connection, context.deadline_s):
+    with snapshot_read.of(context.connection, context.deadline_s):
         return _Body(context, session_id).made()
 
 
@@ -244,7 +244,7 @@ class _Body:
             if part is None or part["report_id"] is None or group["status"] != "completed":
                 continue
             ((details, outcome, commit),) = self._rows(_MERGE, self._id, _seq(part["report_id"]))
-            named = strictjson.stored(details).get("commit")
+            named = strict_json.stored(details).get("commit")
             yield {
                 "group": group["id"],
                 "report_id": part["report_id"],

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.app.audit import check_certificate, make_certificate
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import gated_commits, masking, strictjson
+from orchestrator.core import gated_commits, masking, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import again, local, options, sentence
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.hints import Any
 from orchestrator.runner import repository
@@ -158,7 +158,7 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
     """The accepted sessions of a database that report commits of the range, each certified anew."""
     found: dict[str, None] = {}
     for session, details, proven in context.connection.execute(_ACCEPTED):
-        named = snapshot.commit_id(proven or strictjson.stored(details).get("commit"))
+        named = snapshot.commit_id(proven or strict_json.stored(details).get("commit"))
         if named is not None and (named in commits or _shortens(named, commits)):
             found[session] = None
     sources = []

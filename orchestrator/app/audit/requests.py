@@ -50,7 +50,7 @@ class Explain(
     words="why",
     line="Explain a group or a decision, rule by rule.",
     example="orchestrator why A -s S1",
-    use_case="audit.explaining:why",
+    use_case="audit.explain:why",
     answer=("shapes.WhyGroup", "shapes.WhyDecision", "shapes.WhyQuestion", "tasks.WhyTask"),
 ):
     """Explain why a group or task is not finished, or why a decision was made, rule by rule."""
@@ -65,7 +65,7 @@ class ImportPeer(
     words="import peer",
     line="Import sessions from another tool's database.",
     example="orchestrator import peer bazinga.db --dry-run",
-    prepared_by="audit.peers:import_peer",
+    prepared_by="audit.peer_import:import_peer",
     answer="shapes.Import",
     writes=True,
     persons=True,
@@ -85,7 +85,7 @@ class ListDecisions(
     _Listing,
     words="audit decisions",
     example="orchestrator audit decisions S1 -g A --limit 20",
-    use_case="audit.auditing:decisions",
+    use_case="audit.audit_log:decisions",
     answer="shapes.Decisions",
 ):
     """List decisions: who was sent where, by which rule."""
@@ -96,7 +96,7 @@ class ListTimeline(
     words="audit timeline",
     line="List every event, in order.",
     example="orchestrator audit timeline S1 --since 40",
-    use_case="audit.auditing:timeline",
+    use_case="audit.audit_log:timeline",
     answer=("shapes.Timeline", "audits.Lanes"),
 ):
     """List every event in the order of the record. With --lanes, draw the turns of each group over time instead, a
@@ -110,7 +110,7 @@ class ListRefusals(
     _Listing,
     words="audit refusals",
     example="orchestrator audit refusals S1 --agent orchestrator",
-    use_case="audit.auditing:refusals",
+    use_case="audit.audit_log:refusals",
     answer="shapes.Refusals",
 ):
     """List refused attempts: who tried what, and why it was refused."""
@@ -157,7 +157,7 @@ class ReplaySession(
     words="audit replay",
     line="Replay recorded events and compare the results.",
     example="orchestrator audit replay S1 --strict",
-    use_case="audit.replayed_sessions:replay",
+    use_case="audit.replay_sessions:replay",
     answer=("records.Replay", "records.Replays"),
 ):
     """Replay a session's recorded events and compare every decision and row with the record. Exit 1 if anything
@@ -175,7 +175,7 @@ class ExportSession(
     words="audit export",
     line="Write a session's record to a file.",
     example="orchestrator audit export S1 --format jsonl --output s1.jsonl",
-    use_case="audit.exporting:export",
+    use_case="audit.export_session:export",
     answer="records.Export",
 ):
     """Write a session's record to a file, or to stdout: jsonl is whole, with the evidence that lies in files, and can
@@ -217,7 +217,7 @@ class ListBlockerHistory(
     words="audit blockers",
     line="List blockers: who opened and resolved them, and for how long.",
     example="orchestrator audit blockers S1 --status open",
-    use_case="audit.blockages:blockers",
+    use_case="audit.blocker_report:blockers",
     answer="audits.Blockers",
 ):
     """List open and resolved blockers: who opened and resolved each, how, and how long it was open."""
@@ -234,7 +234,7 @@ class ListGaps(
     words="audit gaps",
     line="List what is missing from the record.",
     example="orchestrator audit gaps S1",
-    use_case="audit.holes:gaps",
+    use_case="audit.gap_report:gaps",
     answer="audits.Gaps",
 ):
     """List gaps in the record: reports without decisions, turns without reports, status changes without a cause.
@@ -267,7 +267,7 @@ class QueryDatabase(
     words="audit query",
     line="Run a read-only SQL query.",
     example="orchestrator audit query 'SELECT session_id,count(*) FROM agent_reports GROUP BY 1' --limit 20",
-    use_case="audit.querying:query",
+    use_case="audit.readonly_query:query",
     answer="audits.Query",
 ):
     """Run one read-only SQL statement (SELECT, WITH, VALUES, EXPLAIN, read-only PRAGMAs). With --json rows are

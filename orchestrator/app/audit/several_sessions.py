@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from orchestrator import progress
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.runner import workers
 from orchestrator.store.constants import STORE_CHAIN
@@ -66,7 +66,7 @@ def _counted(context: Context) -> tuple[dict[str, int], int]:
 def _side_by_side(path: str, sessions: list[str], count: int, question: Question) -> dict[str, Answer]:
     command = (sys.executable, "-P", "-m", "orchestrator", "--db", path, "batch")
     asked = ({"op": question.words, "args": question.given(each)} for each in sessions)
-    lines = [strictjson.canonical(each).encode() for each in asked]
+    lines = [strict_json.canonical(each).encode() for each in asked]
     found = workers.answers(command, lines, count, lambda done: progress.tell("sessions", done, len(sessions)))
     read = {session: _read(session, line, question) for session, line in zip(sessions, found, strict=True)}
     return {session: answer for session, answer in read.items() if answer}
@@ -74,7 +74,7 @@ def _side_by_side(path: str, sessions: list[str], count: int, question: Question
 
 def _read(session: str, line: bytes | None, question: Question) -> Answer | None:
     try:
-        answer = strictjson.stored((line or b"").decode())
+        answer = strict_json.stored((line or b"").decode())
     except ValueError:
         return None
     return question.taken(session, answer) if isinstance(answer, dict) and answer.get("exit_code") == 0 else None

@@ -38,14 +38,14 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from orchestrator.app.kernel import moments, paging
+from orchestrator.app.kernel import durations, pagination
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.routing.rules import COUNTERS
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.store import inquiries, moment, queries
+from orchestrator.store import inquiries, queries, snapshot_read
 
 
 class _Asked(NamedTuple):
@@ -80,8 +80,8 @@ def stats(
     Source: seed 004, Proposed Solution 3.
     """
     context.require_session(session_id)
-    asked = _Asked(session_id, group_id, paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ))
-    with moment.of(context.connection, context.deadline_s):
+    asked = _Asked(session_id, group_id, pagination.seq_or(since, 0), pagination.seq_or(until, queries.LAST_SEQ))
+    with snapshot_read.of(context.connection, context.deadline_s):
         now = inquiries.last_moment(context.connection, session_id, asked.until) or context.clock()
         head = _head(asked, group_id, since, until, now)
         return {"success": True, "stats": {**head, **_counted(context, asked, now)}}
@@ -139,7 +139,7 @@ def _starts(rows: Iterable[tuple[Any, ...]], used: Mapping[int, tuple[Any, ...]]
             row[name] += count or 0
         row["starts"] += 1
         row["outcomes"][outcome or ("answered" if reported else "open" if is_awaited else "superseded")] += 1
-        row["seconds"] += moments.seconds(started, ended or reported or (now if is_awaited else None)) or 0
+        row["seconds"] += durations.seconds(started, ended or reported or (now if is_awaited else None)) or 0
     whole = {name: sum(row[name] for row in found.values()) for name in ("starts", "seconds", *TOKENS, _COST)}
     each = [_priced({**row, "outcomes": dict(sorted(row["outcomes"].items()))}) for row in found.values()]
     return {**_priced(whole), "by_role_and_group": each}
@@ -230,7 +230,7 @@ def _questions(rows: Any, now: str) -> Answer:
     for asked_at, closed_at in rows:
         found["asked"] += 1
         found["open"] += closed_at is None
-        found["seconds"] += moments.seconds(asked_at, closed_at or now) or 0
+        found["seconds"] += durations.seconds(asked_at, closed_at or now) or 0
     return found
 
 
@@ -305,7 +305,7 @@ class Times:
     def _end(self, group: str, at: str) -> None:
         turn = self._open.pop(group, None)
         if turn is not None:
-            self.seconds[turn.role] += moments.seconds(turn.at, at) or 0
+            self.seconds[turn.role] += durations.seconds(turn.at, at) or 0
 
 
 class Reports:
@@ -336,7 +336,7 @@ def usage(details: str | None) -> dict[str, int]:
     """What a report says it used: whole numbers from 0 to 2^53 under `usage`; anything else counts as absent."""
     if details is None:
         return {}
-    found = strictjson.stored(details)
+    found = strict_json.stored(details)
     used = found.get("usage") if isinstance(found, dict) else None
     if not isinstance(used, dict):
         return {}
@@ -378,7 +378,7 @@ def fired(rules: Iterable[str]) -> Counter[str]:
     found: Counter[str] = Counter()
     for text in rules:
         if text != "[]":
-            found.update({rule["name"] for rule in strictjson.stored(text)})
+            found.update({rule["name"] for rule in strict_json.stored(text)})
     return found
 
 

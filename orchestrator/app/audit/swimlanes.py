@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from orchestrator.app.kernel import paging
+from orchestrator.app.kernel import pagination
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again
@@ -79,10 +79,10 @@ def _rows(
         return rows, False
 
     def fetch(most: int) -> list[Row]:
-        asked = {"session": session, "since": paging.seq_or(since, 0), "limit": most}
+        asked = {"session": session, "since": pagination.seq_or(since, 0), "limit": most}
         return queries.rows(context.reader, page_reader.LANES, **asked)
 
-    return paging.page(fetch, limit, "created_seq")
+    return pagination.page(fetch, limit, "created_seq")
 
 
 class _Found:

@@ -11,31 +11,31 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.app.audit import auditing
-from orchestrator.app.kernel import attached
+from orchestrator.app.audit import audit_log
+from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import exactjson
+from orchestrator.core import canonical_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.hints import Any
 from orchestrator.store import (
     beside,
-    coverage,
+    content_store,
     evidence,
     file_safety,
     findings,
-    kept,
-    moment,
+    row_hashes,
+    schema_diff,
     snapshot,
+    snapshot_read,
     step,
-    structure,
-    verifying,
+    verify_chain,
 )
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found
-from orchestrator.store.verifying import Head, Looked
+from orchestrator.store.row_hashes import Span
+from orchestrator.store.verify_chain import Head, Looked
 
 SHOWN = 50
 _HEAD = r"(?:([1-9][0-9]{0,17}):)?([0-9a-fA-F]{64})"
@@ -75,7 +75,7 @@ def verify(
             "USAGE", "--since needs --session-id: steps are numbered per session.",
             suggest("audit verify", session_id="S1"),
         )
-    exactjson.quicken()
+    canonical_json.quicken()
     found = Found(context.path, limit)
     seen = _seen(context, session_id, since or 0, noted, found)
     return _told(seen, since, _files(context, seen, found), found)
@@ -112,20 +112,20 @@ class _Seen(NamedTuple):
     chain: str | None
     last: Answer | None
     looked: Looked
-    outside: list[kept.Outside]
+    outside: list[content_store.Outside]
     left: list[evidence.Inventory]
     risks: list[file_safety.Risk]
     notes: list[Answer]
 
 
 def _seen(context: Context, session: str | None, since: int, noted: Head | None, found: Found) -> _Seen:
-    held = moment.of_two(context.connection, context.deadline_s)
+    held = snapshot_read.of_two(context.connection, context.deadline_s)
     with held as second, _any_text(context.connection, second):
         chain = None if session is None else _chain(context, session)
         looked, outside = _look(context, second, Span(chain, since), noted, found)
         left = [each for each in evidence.inventories(context.connection, chain) if each.seq > since]
         risks = file_safety.risks(context.connection, context.state_folder)
-        notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
+        notes = [{"seq": seq, "message": message} for seq, message in schema_diff.repairs(context.connection)]
         last = None if chain is None else _last(context, chain)
     return _Seen(chain, last, looked, outside, left, risks, notes)
 
@@ -133,7 +133,7 @@ def _seen(context: Context, session: str | None, since: int, noted: Head | None,
 def _files(context: Context, seen: _Seen, found: Found) -> list[Any]:
     """Compare the files beside the database with what is recorded of them; warnings about its own."""
     for each in seen.outside:
-        kept.compare_files([each], attached.roots(context.path, each.chain), found)
+        content_store.compare_files([each], attached_evidence.roots(context.path, each.chain), found)
     _compare_inventories(context.path, seen.left, found)
     for risk in seen.risks:
         if risk.severity == "error":
@@ -157,34 +157,34 @@ def _any_text(*connections: Any) -> Iterator[None]:
 
 def _look(
     context: Context, second: Any, span: Span, noted: Head | None, found: Found
-) -> tuple[Looked, list[kept.Outside]]:
+) -> tuple[Looked, list[content_store.Outside]]:
     connection, whole = context.connection, span.chain is None
     spans = (Span(STORE_CHAIN), span) if whole else (span,)
-    structure.compare(connection, found)
-    excused = any(map(found.counts.get, verifying.PARTS_MISSING))
+    schema_diff.compare(connection, found)
+    excused = any(map(found.counts.get, verify_chain.PARTS_MISSING))
     pages, hashed, related = (Found(found.path, found.most) for _ in range(3))
     # One statement that stays inside SQLite. Two threads that both fetch rows hand the interpreter's lock to and fro
     # at every row, and take longer than one that does both (AUD-5).
-    with beside.run(lambda reader: structure.damages(reader, pages), connection, second):
-        looked = _together(verifying.verify(connection, each, hashed, noted) for each in spans)
+    with beside.run(lambda reader: schema_diff.damages(reader, pages), connection, second):
+        looked = _together(verify_chain.verify(connection, each, hashed, noted) for each in spans)
         for each in spans:
-            verifying.relate(connection, each, related, excused=excused)
+            verify_chain.relate(connection, each, related, excused=excused)
     found.merge(pages)
     found.merge(hashed)
     if whole:
         # Lines hold the texts of their rows; beside any other finding everything is read.
         trusted = looked.decodable and not found.total
-        structure.texts(connection, found, coverage.LINED if trusted else ())
+        schema_diff.texts(connection, found, row_hashes.LINED if trusted else ())
     found.merge(related)
     if noted is not None and not looked.head:
-        found.at(findings.HEAD_MISSING, span.chain, noted.seq or None, coverage.EVENTS, "head", _head_words(noted))
-    return looked, [each for one in spans for each in kept.compare(connection, one, found)]
+        found.at(findings.HEAD_MISSING, span.chain, noted.seq or None, row_hashes.EVENTS, "head", _head_words(noted))
+    return looked, [each for one in spans for each in content_store.compare(connection, one, found)]
 
 
 def _compare_inventories(path: str, left: Iterable[evidence.Inventory], found: Found) -> None:
     """Note what runs have left on the disk that is not as it was recorded."""
     for each in left:
-        for fault in attached.run_faults(path, [each]):
+        for fault in attached_evidence.run_faults(path, [each]):
             message = f"Evidence {fault.id}: {fault.why}."
             found.at(findings.EVIDENCE_FILE, each.session, each.seq, "evidence", fault.id, message)
 
@@ -219,7 +219,7 @@ def head(context: Context, *, session_id: str | None = None) -> Answer:
     Raises:
         Refused: UNKNOWN_SESSION.
     """
-    with moment.of(context.connection, context.deadline_s):
+    with snapshot_read.of(context.connection, context.deadline_s):
         if session_id is not None:
             chains = [_chain(context, session_id)]
         else:
@@ -242,7 +242,7 @@ def _chain(context: Context, named: str) -> str:
         Refused: UNKNOWN_SESSION.
     """
     try:
-        return auditing.chain_of(context, named)
+        return audit_log.chain_of(context, named)
     except Refused:
         if _last(context, named) is None:
             raise

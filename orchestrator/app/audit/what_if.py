@@ -7,7 +7,7 @@ from orchestrator.app.audit.what_if_session import Other
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.workflow import workflows
-from orchestrator.core import exactjson
+from orchestrator.core import canonical_json
 from orchestrator.hints import Any
 
 WORDS = "workflow what-if"
@@ -50,7 +50,7 @@ def what_if(
         lambda session: what_if_session.compare(context, session, other),
         lambda session, answer: _taken(session, report.hash, answer),
     )
-    exactjson.quicken()
+    canonical_json.quicken()
     rows = several_sessions.answers(context, asked, question)
     return {
         "success": True,

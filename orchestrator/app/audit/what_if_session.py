@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.app.audit import retelling, telling
-from orchestrator.app.audit.replaying import REFUSAL
-from orchestrator.app.audit.retelling import Outcome
+from orchestrator.app.audit import event_sentences, replay_session
+from orchestrator.app.audit.replay_events import REFUSAL
+from orchestrator.app.audit.replay_session import Outcome
 from orchestrator.app.engine import decision_views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.hints import Any
-from orchestrator.store import fold, moment, queries, records
+from orchestrator.store import event_stream, queries, replay_database, snapshot_read
 from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.event_stream import Entry, Outsider, Recorded
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
-from orchestrator.store.records import Entry, Outsider, Recorded
 
 SHOWN = 100
 """Of all differences of a session no more are listed; all are counted."""
@@ -82,9 +82,9 @@ def compare(context: Context, session_id: str, other: Other) -> Answer:
     Raises:
         Refused: UNKNOWN_SESSION. InvalidInput: WORKFLOW_INVALID, with the agent files of the session.
     """
-    with moment.of(context.connection, context.deadline_s):
+    with snapshot_read.of(context.connection, context.deadline_s):
         context.require_session(session_id)
-        return retelling.in_own_database(
+        return replay_session.in_own_database(
             context.path, lambda fold_: _Comparison(context, fold_, session_id, other).answer()
         )
 
@@ -107,10 +107,10 @@ class _Comparison:
         self._count = 0
 
     def answer(self) -> Answer:
-        entries = records.entries(self._context.connection, self._session)
-        heads = records.heads(self._context.connection, self._session)
+        entries = event_stream.entries(self._context.connection, self._session)
+        heads = event_stream.heads(self._context.connection, self._session)
         last = {chain: seq for chain, (seq, _) in heads.items()}
-        for outcome in retelling.outcomes(self._told, self._given(entries), last):
+        for outcome in replay_session.outcomes(self._told, self._given(entries), last):
             self._compare(outcome)
         decisions = self._context.reader.count(_DECIDED, session=self._session)
         named = ("id", "name", "hash")
@@ -146,14 +146,14 @@ class _Comparison:
                 self._leave_out(entry)
 
     def _leave_out(self, event: Recorded) -> None:
-        fold.stand_before(self._told.connection, event)
-        fold.carry(self._told.connection, event)
+        replay_database.stand_before(self._told.connection, event)
+        replay_database.carry(self._told.connection, event)
         if event.chain == self._session:
             self._left_out += len(_decisions(self._context.reader, self._session, event.seq))
 
     def _changed(self, event: Recorded) -> Recorded | None:
         """The event as it is told; None where it is left out."""
-        if event.kind in records.CARRIED:
+        if event.kind in event_stream.CARRIED:
             return event
         call = _call(event)
         if event.chain == STORE_CHAIN:
@@ -174,12 +174,12 @@ class _Comparison:
         self._is_loaded = True
         texts = self._other.agent_texts or self._pinned_texts() or call.given.get("agent_texts")
         given = {**call.given, "content": self._other.content, "agent_texts": texts}
-        return event._replace(input=strictjson.canonical(given))
+        return event._replace(input=strict_json.canonical(given))
 
     def _pinned_texts(self) -> dict[str, str] | None:
         """The agent files that were loaded with the version that the session is pinned to."""
         row = self._context.reader.one(_LOADED, session=self._session, store=STORE_CHAIN)
-        texts: dict[str, str] | None = strictjson.stored(str(row[0])).get("agent_texts") if row else None
+        texts: dict[str, str] | None = strict_json.stored(str(row[0])).get("agent_texts") if row else None
         return texts
 
     def _is_over(self, event: Recorded, call: _Call) -> bool:
@@ -207,8 +207,8 @@ class _Comparison:
             return event
         given = {name: value for name, value in call.given.items() if name != "turn"}
         if event.kind == REFUSAL:
-            given = {**strictjson.stored(event.input), "input": given}
-        return event._replace(input=strictjson.canonical(given))
+            given = {**strict_json.stored(event.input), "input": given}
+        return event._replace(input=strict_json.canonical(given))
 
     def _open_turns(self, call: _Call) -> tuple[object, ...]:
         session = self._told.reader.session(self._session)
@@ -307,7 +307,7 @@ class _Comparison:
 
 def _call(event: Recorded) -> _Call:
     try:
-        given = strictjson.stored(event.input)
+        given = strict_json.stored(event.input)
     except ValueError as problem:
         what = f"The input of step {event.seq} of {event.chain} cannot be read."
         raise EnvironmentProblem("CORRUPT", what, suggest("audit verify")) from problem
@@ -347,7 +347,7 @@ def _way(row: Row) -> Answer:
 def _handoffs(reader: Reader, session: str, seq: int) -> dict[str, Answer]:
     """What each agent was told that a step started, but for the workflow's own hash."""
     rows = reader.connection.execute(_HANDOFFS, {"session": session, "seq": seq})
-    return {group: {**strictjson.stored(document), "workflow_version": None} for group, document in rows}
+    return {group: {**strict_json.stored(document), "workflow_version": None} for group, document in rows}
 
 
 def _end(event: Recorded, decided: list[Row], refused: tuple[str, str]) -> Answer:
@@ -363,7 +363,7 @@ def _side(row: Row | None, refused: tuple[str, str] | None) -> Answer | None:
         return {"text": f"refused: {refused[0]}", **nothing, "refused": refused[0] or None} if refused else None
     decision = _decision(row)
     models = dict.fromkeys(str(each["model"]) for each in decision["spawns"] if each["model"])
-    text = telling.decided(row) + (f" ({', '.join(models)})" if models else "")
+    text = event_sentences.decided(row) + (f" ({', '.join(models)})" if models else "")
     return {"text": text, **decision, "refused": None}
 
 

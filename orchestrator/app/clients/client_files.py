@@ -14,7 +14,7 @@ from collections.abc import Callable
 from orchestrator import files, resources
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import agents, names, sha256
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 SCOPES = ("local", "project")

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from orchestrator.app.clients import events, transcripts
 from orchestrator.app.clients.events import Event, Reply, part, text
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.hints import Any
 
 GUARDING = ("PreToolUse",)
@@ -132,7 +132,7 @@ def _response(document: Mapping[str, Any]) -> dict[str, Any]:
     found = document.get("tool_response")
     if isinstance(found, str):
         try:
-            found = strictjson.lenient(found)
+            found = strict_json.lenient(found)
         except ValueError:
             return {}
     return found if isinstance(found, dict) else {}

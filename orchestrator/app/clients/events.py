@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 LIMIT = 9000

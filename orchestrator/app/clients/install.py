@@ -28,11 +28,11 @@ from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
-from orchestrator.runner import durable
+from orchestrator.runner import atomic_files
 
 CREATE, UPDATE, REMOVE, RESTORE = "create", "update", "remove", "restore"
 """What is done to a file."""
@@ -276,7 +276,7 @@ def read(root: str, path: str) -> bytes | None:
             what = sentence("{} is {}; nothing was changed.", local(place), kind)
             raise Refused("E103", what, sentence("Move {} away", local(place)), path=place)
     try:
-        return durable.read(place)
+        return atomic_files.read(place)
     except OSError as problem:
         message = sentence("{} cannot be read: {}; nothing was changed.", local(place), problem.strerror)
         raise Refused("E103", message, "Check its permissions", path=place) from None
@@ -300,15 +300,15 @@ def _carry_out(plan: _Plan, *, is_removal: bool) -> None:
 def _write(root: str, change: Change) -> None:
     place = os.path.join(root, change.path)
     before = read(root, change.path)
-    with durable.failing(place):
+    with atomic_files.failing(place):
         if change.kept is not None and before is not None:
-            durable.write(os.path.join(root, change.kept), before, _mode(place))
+            atomic_files.write(os.path.join(root, change.kept), before, _mode(place))
         if change.data is None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(place)
             return
         Path(place).parent.mkdir(parents=True, exist_ok=True)
-    durable.write(place, change.data, _mode(place))
+    atomic_files.write(place, change.data, _mode(place))
 
 
 def _mode(place: str) -> int:

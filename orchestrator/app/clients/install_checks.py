@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import Problem
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.hints import Any
 from orchestrator.runner import commands
@@ -99,7 +99,7 @@ def document(path: str) -> dict[str, Any]:
     """The object in a JSON file; empty where it cannot be read."""
     try:
         with open(path, encoding="utf-8-sig") as file:
-            found = strictjson.lenient(file.read())
+            found = strict_json.lenient(file.read())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -9,11 +9,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import OWN_FOLDER
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
-from orchestrator.runner import durable
+from orchestrator.runner import atomic_files
 
 FILE = "installed.json"
 UNKNOWN = "unknown"
@@ -51,7 +51,7 @@ class Record:
     def read(cls, root: str) -> Record:
         """The note of a project; an empty one if there is none that can be read."""
         try:
-            found = strictjson.lenient(durable.read(os.path.join(root, OWN_FOLDER, FILE)))
+            found = strict_json.lenient(atomic_files.read(os.path.join(root, OWN_FOLDER, FILE)))
             return cls(dict(found["files"]), list(found["folders"]), dict(found["settings"]))
         except (OSError, ValueError, KeyError, TypeError):
             return cls({}, [], {})
@@ -64,11 +64,11 @@ class Record:
         """
         text = json.dumps({"files": self.files, "folders": self.folders, "settings": self.settings}, indent=1)
         data = f"{text}\n".encode()
-        folder = durable.own_folder(root, OWN_FOLDER)
+        folder = atomic_files.own_folder(root, OWN_FOLDER)
         with contextlib.suppress(OSError):
-            if durable.read(folder / FILE) == data:
+            if atomic_files.read(folder / FILE) == data:
                 return
-        durable.write(folder / FILE, data)
+        atomic_files.write(folder / FILE, data)
 
     def forget(self, is_of: Callable[[str], bool]) -> None:
         """Take out what was written for one client; the rest is another one's."""
@@ -80,7 +80,7 @@ class Record:
     def delete(root: str) -> None:
         """Forget the note, and the folder if nothing else is in it."""
         folder = Path(root) / OWN_FOLDER
-        durable.take_away([folder, folder / FILE])
+        atomic_files.take_away([folder, folder / FILE])
 
     def add_file(self, root: str, path: str) -> None:
         """Note a file and the folders that will be created for it."""

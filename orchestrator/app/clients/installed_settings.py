@@ -13,9 +13,9 @@ import json
 
 from orchestrator.app.clients.client_files import MARKER
 from orchestrator.app.clients.install_record import Problem, difference
-from orchestrator.core import json_edit, sha256, strictjson
+from orchestrator.core import json_edit, sha256, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import config
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 HOOKS, ALLOW = "hooks", ("permissions", "allow")
@@ -203,8 +203,8 @@ def _checked(path: str, before: bytes) -> str:
         InvalidInput: E104, E105.
     """
     try:
-        found = strictjson.loads(before, path, _LIMIT)
-    except strictjson.JsonProblem as problem:
+        found = strict_json.loads(before, path, _LIMIT)
+    except strict_json.JsonProblem as problem:
         raise config.refusal([config.Problem("E105", problem.path, problem.message)], path) from None
     problems = list(_misfits(found))
     if problems:

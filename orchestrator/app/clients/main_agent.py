@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 
 from orchestrator.app import starts
-from orchestrator.app.kernel import operations, unread
+from orchestrator.app.kernel import malformed_calls, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.kernel.requests import GROUP, REPORT_PART, REQUEST, STEP, Request, flag, option
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import open_work
 from orchestrator.app.verdict import gates
 from orchestrator.core import handoff, masking, sha256
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.store.queries import Row
 
@@ -122,7 +122,7 @@ def started(
         suggest("next", session_id=place.session_id),
     )
     given = {"session_id": place.session_id, "group_id": place.group_id, "current_agent": place.role}
-    unread.record(context, words, {name: value for name, value in given.items() if value is not None}, problem)
+    malformed_calls.record(context, words, {name: value for name, value in given.items() if value is not None}, problem)
     raise problem
 
 

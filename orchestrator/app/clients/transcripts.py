@@ -11,7 +11,7 @@ import os
 import re
 import stat
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.hints import Any, BinaryIO
 
 MOST = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ def usage(trace: str | None) -> dict[str, int] | None:
 def _answer(line: bytes) -> tuple[str | None, dict[str, int]] | None:
     """The id of an answer and what it counts; None of what is none."""
     try:
-        entry = strictjson.lenient(line)
+        entry = strict_json.lenient(line)
     except (ValueError, RecursionError):
         return None
     if isinstance(entry, dict) and entry.get("type") == "token_usage_record":

@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.running.worker import CHANNEL, Tell
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.store import queries
 
 LOOK_S = 0.5

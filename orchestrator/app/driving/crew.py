@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import Local, local, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import UsageError
 from orchestrator.runner import port

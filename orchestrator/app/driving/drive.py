@@ -20,18 +20,18 @@ from orchestrator.app import starts
 from orchestrator.app.driving import crew as crews
 from orchestrator.app.driving import leftovers, preflight, trees, turn
 from orchestrator.app.driving.requests import Drive
-from orchestrator.app.kernel import arguments, attached, operations
+from orchestrator.app.kernel import arguments, attached_evidence, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import limits
 from orchestrator.app.session import sessions, status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import names, refs
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, EnvironmentProblem, Refused, UsageError
 from orchestrator.hints import Any
-from orchestrator.runner import driver_locks, owners
+from orchestrator.runner import driver_locks, process_identity
 from orchestrator.store import constants, high_water, sqlite, turn_reader
 
 GO_ON, START_NONE, CANCEL = 0, 1, 2
@@ -80,7 +80,7 @@ def drive(
     """
     if context.path == constants.IN_MEMORY:
         raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
-    root = str(attached.project_root(context.path))
+    root = str(attached_evidence.project_root(context.path))
     if request.clean:
         return _clean(context, _open_session(context, request), root)
     crew, isolation = crews.crew(request.executor, request.role), request.isolation or trees.usual(root)
@@ -400,7 +400,7 @@ class Driver:
         try:
             asked = starts.ReserveStart(
                 session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"], via=starts.DRIVE,
-                client=self._client, owner=owners.mine(), isolation=self._isolation,
+                client=self._client, owner=process_identity.mine(), isolation=self._isolation,
             )  # fmt: skip
             start = operations.ask(self._context, asked)["start"]
         except Refused as problem:

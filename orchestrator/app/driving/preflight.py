@@ -10,8 +10,8 @@ from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Crew, Member
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import refs
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import joined, local, reason, sentence
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
 from orchestrator.runner import port, repository
 

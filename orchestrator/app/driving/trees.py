@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable, Iterable
 
 from orchestrator.core import project_settings, refs
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import BUILDERS, QA
 from orchestrator.core.suggestions import local, sentence
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
 from orchestrator.runner import repository

@@ -19,10 +19,10 @@ from orchestrator.app.running import driven_turn, run_list_views
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import gates
-from orchestrator.core import agent_programs, extract, handoff, project_settings
+from orchestrator.core import agent_programs, handoff, project_settings, report_parser
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.hints import Any
 from orchestrator.runner import process
@@ -263,7 +263,7 @@ def _last_report(result: TurnResult, role: str) -> str:
     """The last of several results that reports something, be it unclear; the last one if none does."""
     for text in reversed(result.answers):
         try:
-            extract.extract(text, role)
+            report_parser.extract(text, role)
         except InvalidInput as problem:
             if problem.data.get("candidates") == []:
                 continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orchestrator.app.kernel.context import Answer
-from orchestrator.core import exactjson, handoff, strictjson
+from orchestrator.core import canonical_json, handoff, strict_json
 from orchestrator.core.routing.facts import LEAN_SINCE
 from orchestrator.hints import Any
 from orchestrator.store import queries
@@ -36,11 +36,11 @@ def kept(answer: Answer, rules_version: int) -> str:
         rules_version: what the decision is marked with.
     """
     if rules_version < LEAN_SINCE:
-        return exactjson.exact(answer)
+        return canonical_json.exact(answer)
     said = _SAID
     if "handoff_hash" in answer:
         said = _STARTED_THERE if answer["spawns"][0]["group_id"] == answer["group_id"] else _STARTED
-    return exactjson.exact({name: value for name, value in answer.items() if name not in said})
+    return canonical_json.exact({name: value for name, value in answer.items() if name not in said})
 
 
 def whole(row: Mapping[str, Any], workflow: str | None = None) -> Answer:
@@ -50,7 +50,7 @@ def whole(row: Mapping[str, Any], workflow: str | None = None) -> Answer:
         row: all columns of the decision.
         workflow: the hash of the workflow version by which it was made, where that matters.
     """
-    rest: Answer = strictjson.stored(row["answer"])
+    rest: Answer = strict_json.stored(row["answer"])
     if row["rules_version"] < LEAN_SINCE:
         return rest
     columns = ("current_agent", "response_status", "next_agent", "action", "group_id", "session_id", "report_id", "seq")
@@ -58,7 +58,7 @@ def whole(row: Mapping[str, Any], workflow: str | None = None) -> Answer:
     found |= {
         "success": True,
         "decision_id": row["id"],
-        "rules": strictjson.stored(row["rules"]),
+        "rules": strict_json.stored(row["rules"]),
         "workflow_version": workflow,
         "repeated": False,
         "dry_run": False,
@@ -70,7 +70,7 @@ def whole(row: Mapping[str, Any], workflow: str | None = None) -> Answer:
 
 def spawns(row: Mapping[str, Any]) -> list[Answer]:
     """The agents that a decision started, one entry each, as its whole answer has them."""
-    rest: Answer = strictjson.stored(row["answer"])
+    rest: Answer = strict_json.stored(row["answer"])
     if row["rules_version"] < LEAN_SINCE or row["handoff_hash"] is None or "spawns" in rest:
         found: list[Answer] = rest.get("spawns", [])
         return found

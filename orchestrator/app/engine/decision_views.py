@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.engine import decision_answers
 from orchestrator.app.kernel.context import Answer
-from orchestrator.core import handoff, strictjson
+from orchestrator.core import handoff, strict_json
 from orchestrator.core.suggestions import recorded
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.store import queries
@@ -24,7 +24,7 @@ def decision_shape(row: Row) -> Row:
     answer = decision_answers.whole(row)
     shown = {name: value for name, value in row.items() if name != "answer"}
     lists = {name: recorded(answer.get(name, [])) for name in ("spawns", "awaiting_manager", "path")}
-    return {**shown, "rules": strictjson.stored(row["rules"]), "reason": answer.get("reason"), **lists}
+    return {**shown, "rules": strict_json.stored(row["rules"]), "reason": answer.get("reason"), **lists}
 
 
 def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from orchestrator.app.engine import decision_answers, overview, state_changes
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.core import exactjson, handoff, sha256
+from orchestrator.core import canonical_json, handoff, sha256
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -24,7 +25,6 @@ from orchestrator.core.routing.facts import (
     Session,
     Target,
 )
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store.reader import OPEN_TASKS
 from orchestrator.store.step import Value
@@ -136,7 +136,7 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
         timestamp=work.at,
         report_id=answer["report_id"],
         cause=record.cause,
-        rules=exactjson.exact(answer["rules"]),
+        rules=canonical_json.exact(answer["rules"]),
         workflow_version_id=version.id,
         rules_version=work.context.rules_version,
         handoff_hash=frozen.hash,
@@ -298,7 +298,7 @@ def freeze(
         **_moment(work, group_id, tasks=handed.tasks, external=any(blocker.external for blocker in blockers)),
         **{name: value for name, value in noted.items() if value is not None},
     }
-    text = exactjson.exact(document)
+    text = canonical_json.exact(document)
     hash_ = sha256.new(text.encode()).hexdigest()
     if apart:
         work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)

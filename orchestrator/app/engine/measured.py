@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orchestrator.app.kernel.context import Work
-from orchestrator.core import sha256, strictjson
+from orchestrator.core import sha256, strict_json
 from orchestrator.core.routing.facts import PROVEN_SINCE
 from orchestrator.hints import Any
 
@@ -55,7 +55,7 @@ def keep_usage(work: Work, group_id: str | None, start: int | None) -> None:
     if used is None or start is None:
         return
     outcome = f"{used.get('input_tokens', 0)} tokens in, {used.get('output_tokens', 0)} out"
-    content = strictjson.canonical(dict(used))
+    content = strict_json.canonical(dict(used))
     work.step.insert("evidence", **_row(group_id, USAGE, str(start), outcome, content, len(content)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from orchestrator.app.kernel.context import Context, Work
-from orchestrator.core import large, names
+from orchestrator.core import names, oversized
 from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
 from orchestrator.hints import Any
@@ -133,6 +133,6 @@ def blocker_of(report: Report) -> tuple[str, str, str]:
     """Type, class and reason of the blocker that a report with effect `block` opens."""
     type_, severity = (report.stop.type, report.stop.severity) if report.stop else ("unclassified", "hard")
     told = report.stop.message if report.stop else None
-    given = [large.beginning(report.details.get(name)) for name in ("reason", "blocker_details")]
+    given = [oversized.beginning(report.details.get(name)) for name in ("reason", "blocker_details")]
     reason = next((names.said(text) for text in (told, report.summary, *given) if names.said(text)), "")
     return type_, severity, reason or f"{report.role} reported {report.status}"

@@ -9,7 +9,8 @@ from __future__ import annotations
 from orchestrator.app.engine import dispatch, group_changes, overview, scheduler, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.core import completion, exactjson, names, sha256, strictjson
+from orchestrator.core import canonical_json, completion, names, sha256, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -26,7 +27,6 @@ from orchestrator.core.routing.facts import (
     Path,
     Target,
 )
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store.reader import AWAITING_MANAGER, IDLE
 
@@ -126,8 +126,8 @@ def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any
         "turn": report.turn if report.turn is not None else open_turn,
         "turn_assumed": int(report.turn is None),
         "summary": report.summary,
-        "details": exactjson.exact(report.details),
-        "metadata": strictjson.canonical(report.metadata) if report.metadata else None,
+        "details": canonical_json.exact(report.details),
+        "metadata": strict_json.canonical(report.metadata) if report.metadata else None,
         "reported_at": work.at,
     }
 
@@ -308,7 +308,7 @@ def ask(
         **kept,
     }
     return scheduler.ask(
-        work, work.session(), waiting, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
+        work, work.session(), waiting, question.kind, question.text, by=agent, decision=strict_json.canonical(stored)
     )
 
 

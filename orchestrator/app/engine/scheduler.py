@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from orchestrator.app.engine import decision_answers, dispatch, overview, state_changes
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -223,7 +223,7 @@ def _awaited(waiting: Group | Session, postponed: Target | None) -> str:
     """What is awaited now, or is postponed, as the decision that an answer to go on emits."""
     now = (waiting.awaited_role, waiting.awaited_action, getattr(waiting, "awaited_agent_id", None))
     target = list(postponed or now)
-    return strictjson.canonical({"target": target, "include_context": [], "model": None, "blockers": []})
+    return strict_json.canonical({"target": target, "include_context": [], "model": None, "blockers": []})
 
 
 def ask(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from orchestrator.app.kernel import operations, requests
 from orchestrator.app.kernel.context import Call, Context, Work, no_session_open, perform
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
-from orchestrator.core import large, names
+from orchestrator.core import names, oversized
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.hints import Any, NoReturn
@@ -282,7 +282,7 @@ def check_request_id(name: str, value: str) -> None:
 
 
 def _check_report_part(name: str, value: dict[str, Any]) -> None:
-    _check_object(name, value, large.REPORT_LIMIT)
+    _check_object(name, value, oversized.REPORT_LIMIT)
 
 
 def _leave_unread(name: str, value: object) -> None:

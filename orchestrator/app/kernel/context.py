@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
-from orchestrator.core import masking, names, sha256, strictjson
-from orchestrator.core.large import Moved
+from orchestrator.core import masking, names, sha256, strict_json
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.core.oversized import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.suggestions import options, recorded, rewritten, sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.hints import TYPE_CHECKING, Any, Protocol
@@ -91,7 +91,7 @@ class Context:
     finish_tasks: Callable[[Work, list[str], str], Mapping[str, Refused]]
     """Finishes the tasks that a report names; what was refused, by the task's id."""
     as_of: Callable[..., Answer]
-    """Asks a reading use case as of right after a step, as `orchestrator.app.audit.past.ask` does."""
+    """Asks a reading use case as of right after a step, as `orchestrator.app.audit.as_of.ask` does."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Context:
             files = self.connection.execute(
                 "SELECT role, model FROM agent_files WHERE workflow_version_id = :id", {"id": version_id}
             )
-            workflow = model.parse(strictjson.stored(row[1]), str(row[0]))
+            workflow = model.parse(strict_json.stored(row[1]), str(row[0]))
             models = {role: name for role, name in files if name}
             self._versions[version_id] = Version(version_id, workflow, models)
         return self._versions[version_id]
@@ -282,7 +282,7 @@ class Call(NamedTuple):
         asked = _given(self.input)
         if self.circumstances.attached is not None:
             asked["attached"] = self.circumstances.attached
-        text = strictjson.canonical([self.kind, asked])
+        text = strict_json.canonical([self.kind, asked])
         return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -496,7 +496,7 @@ def _refuse_other_role(work: Work, actor: str) -> None:
 
 
 def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:
-    from orchestrator.app.kernel import attached
+    from orchestrator.app.kernel import attached_evidence as attached
 
     return attached.written(path, files)
 
@@ -514,7 +514,7 @@ def event_input(call: Call) -> dict[str, Any]:
     found = _given(call.input)
     for name in AGENT_JSON:
         if name in found and not isinstance(found[name], str):
-            found[name] = strictjson.canonical(found[name])
+            found[name] = strict_json.canonical(found[name])
     if call.circumstances != NO_CIRCUMSTANCES:
         found = {**_given(call.circumstances._asdict()), **found}
     return {**found, "request_id": call.request_id} if call.request_id else found
@@ -542,7 +542,7 @@ def answered(context: Context, call: Call) -> Answer | None:
             f"Request id {call.request_id} was used before with another command or other input.",
             sentence("Use a fresh {}", options(request_id=True)),
         )
-    answer: Answer = recorded(strictjson.stored(row[1]))
+    answer: Answer = recorded(strict_json.stored(row[1]))
     return {**answer, "repeated": True}
 
 
@@ -555,7 +555,7 @@ def _remember(work: Work, answer: Answer) -> None:
             request_id=call.request_id,
             command=call.kind,
             input_hash=call.fingerprint,
-            answer=strictjson.canonical(answer),
+            answer=strict_json.canonical(answer),
         )
 
 

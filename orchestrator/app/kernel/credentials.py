@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store.constants import STORE_CHAIN
 
@@ -155,9 +155,9 @@ def link_channel(context: Context, id_: str) -> str | None:
 
 def wrong_since(context: Context, seconds: int) -> int:
     """How many wrong passphrases and signatures were given in the last seconds."""
-    from orchestrator.app.kernel import moments
+    from orchestrator.app.kernel import durations
 
-    given = {"chain": STORE_CHAIN, "since": moments.later(now(context), -seconds)}
+    given = {"chain": STORE_CHAIN, "since": durations.later(now(context), -seconds)}
     return int(context.connection.execute(_WRONG, given).fetchone()[0])
 
 

@@ -10,8 +10,8 @@ Source: seed 003, Recommendations 2 (a person decides before the work goes on)
 from __future__ import annotations
 
 from orchestrator.app.kernel import credentials
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.hints import TYPE_CHECKING, Any
 

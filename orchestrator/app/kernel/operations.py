@@ -22,7 +22,7 @@ from orchestrator.app.kernel.context import (
 )
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
-from orchestrator.core.large import Moved
+from orchestrator.core.oversized import Moved
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.hints import Any
@@ -55,7 +55,7 @@ FEATURES: dict[str, str] = {
 
 STEPS: dict[str, str] = {
     "init": "setup:RegisterAgents",
-    "give up": "reports.redispatching:GiveUp",
+    "give up": "reports.redispatch:GiveUp",
     "human enrol": "people.enrolment:KeepProof",
     "human link": "people.enrolment:KeepLink",
     "human open": "people.enrolment:UseLink",
@@ -82,7 +82,7 @@ STEPS: dict[str, str] = {
     "start": "starts:ReserveStart",
     "start bind": "starts:BindStart",
     "start end": "starts:EndStart",
-    "import peer": "audit.peers:ImportSession",
+    "import peer": "audit.peer_import:ImportSession",
 }
 """Steps of which no door has an operation, or another one: by their kind, the module and class of their request."""
 

@@ -9,7 +9,7 @@ Declaring costs a cold call its start, so nothing is worked out here before it i
 
 from __future__ import annotations
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 from orchestrator.store.constants import STORE_CHAIN
 

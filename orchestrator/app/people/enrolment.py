@@ -8,7 +8,7 @@ was enrolled, when and through which channel.
 from __future__ import annotations
 
 from orchestrator import files
-from orchestrator.app.kernel import actors, credentials, human, moments, operations
+from orchestrator.app.kernel import actors, credentials, durations, human, operations
 from orchestrator.app.kernel.context import Answer, Context, Work, call_of, perform
 from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
 from orchestrator.app.kernel.requests import Request
@@ -300,7 +300,7 @@ def start_over(work: Work, request: ResetProofs) -> Answer:
             "ALREADY_EXISTS", f"Reset {known['id']} of {person.id} counts from {known['counts_from']}.",
             suggest("human list"),
         )
-    due = moments.later(work.at, credentials.RESET_S)
+    due = durations.later(work.at, credentials.RESET_S)
     id_ = _insert(work, person.id, RESET_ROW, due_at=due)
     return {"success": True, "reset": {"id": id_, "agent_id": person.id, "counts_from": due}, "seq": work.seq}
 
@@ -346,7 +346,7 @@ def keep_link(work: Work, request: KeepLink) -> Answer:
         )
     known = {each.id for each in credentials.strong(work.context)}
     rests_on = (work.context.proof or {}).get("enrolment")
-    due = moments.later(work.at, credentials.LINK_S)
+    due = durations.later(work.at, credentials.LINK_S)
     id_ = _insert(
         work, actor.id, LINK, verifier=request.hash, due_at=due, rests_on=rests_on if rests_on in known else None
     )

@@ -234,11 +234,11 @@ def refuse(work: Work, request: FailToVerify) -> Answer:
 
 def words_of(words: str, bound: dict[str, Any]) -> str:
     """A call in one line, for the person who is asked to confirm it."""
-    from orchestrator.core import visible
+    from orchestrator.core import control_characters
 
     shown = [str(bound[name]) for name in ("id", "agent", "status", "mode", "decision") if bound.get(name)]
     by = f" as {bound['by']}" if bound.get("by") else ""
-    return visible.on_one_line(f"orchestrator {' '.join([words, *shown])}{by}")
+    return control_characters.on_one_line(f"orchestrator {' '.join([words, *shown])}{by}")
 
 
 def of_call(context: Context, words: str, bound: dict[str, Any], token: bytes | None, *, sits: bool) -> None:
@@ -261,10 +261,10 @@ def _of_call(
     if not sits or not human.wanted(context, words, bound):
         return None
     if words == "answer" and unfit(context) is None:
-        from orchestrator.app.people import answering
+        from orchestrator.app.people import answer_question
 
         # Nobody is asked to prove anything for what cannot be done.
-        answering.look(context, bound["id"], bound["decision"], bound.get("note") or "")
+        answer_question.look(context, bound["id"], bound["decision"], bound.get("note") or "")
     if words in credentials.NEED_OLD_PROOF and not credentials.strong(context) and credentials.tokens(context):
         # Nobody is asked for a code that is not enough.
         return Credential(TERMINAL, fault=unfit(context) or "token")

@@ -5,9 +5,9 @@ Source: seed 003, Recommendations 2 (the reason is shown, and how to go on)
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import paging
+from orchestrator.app.kernel import pagination
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import names, questions, strictjson
+from orchestrator.core import names, questions, strict_json
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
@@ -55,7 +55,7 @@ def inbox(
         found = {name: row[name] for name in COLUMNS}
         return {**found, "answers": answers(context.reader, row), "report": report(context, row)}
 
-    return paging.listed("questions", *paging.page(fetch, limit, "id"), "id", since, shape=entry)
+    return pagination.listed("questions", *pagination.page(fetch, limit, "id"), "id", since, shape=entry)
 
 
 def report(context: Context, row: Row) -> Answer | None:
@@ -70,7 +70,7 @@ def report(context: Context, row: Row) -> Answer | None:
     found = queries.row(context.reader, queries.REPORT, session=row["session_id"], seq=row["opened_seq"])
     if found is None:
         return None
-    stored = strictjson.stored(found["metadata"]) if found["metadata"] else {}
+    stored = strict_json.stored(found["metadata"]) if found["metadata"] else {}
     return {
         **{name: found[name] for name in _OF_REPORT},
         "errors": [_error(each) for each in (stored.get("errors") or [])[:MOST_ERRORS]],
@@ -98,7 +98,7 @@ def _cut(text: str | None) -> str | None:
 
 def answers(reader: Reader, row: Row) -> list[dict[str, Any]]:
     """The decisions that a question may be answered by: what each will do, and its command."""
-    stored = strictjson.stored(row["decision"]) if row["decision"] else {}
+    stored = strict_json.stored(row["decision"]) if row["decision"] else {}
     role, action = (stored.get("target") or (None, "wait"))[:2]
     reporter = (stored.get("reporter") or {}).get("role")
     group = row["group_id"] if row["task_id"] is None else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from orchestrator.app.engine import decision_views, overview
-from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.verdict import scope
+from orchestrator.app.verdict import criteria_views as scope
 from orchestrator.core import handoff as handoffs
-from orchestrator.core import large, sha256, strictjson
+from orchestrator.core import oversized, sha256, strict_json
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
@@ -51,7 +51,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     session = _session(context, session_id)
     group = views.require_group(context, session_id, group_id) if group_id is not None else None
     frozen = _frozen(context, session_id, group_id, turn)
-    document = strictjson.stored(frozen["document"])
+    document = strict_json.stored(frozen["document"])
     is_open = session["status"] != "ended" and (group or session)["turn"] == frozen["turn"]
     full = document | _filled(context, session, group, document)
     if not is_open:
@@ -80,7 +80,7 @@ def _frozen(context: Context, session_id: str, group_id: str | None, turn: int |
     if turn is None:
         frozen = queries.row(context.reader, queries.LAST_HANDOFF, **key)
     else:
-        frozen = queries.row(context.reader, queries.HANDOFF, **key, turn=paging.seq_or(turn, 0))
+        frozen = queries.row(context.reader, queries.HANDOFF, **key, turn=pagination.seq_or(turn, 0))
     if frozen is None:
         scope = f"group {group_id}" if group_id else f"session {session_id} as a whole"
         which = "no hand-off yet" if turn is None else f"no hand-off of turn {turn}"
@@ -92,7 +92,7 @@ def _frozen(context: Context, session_id: str, group_id: str | None, turn: int |
 def _elsewhere(context: Context, key: dict[str, Any], turn: int | None) -> str:
     """The command that shows the hand-off of a turn which is the session's and not the group's; else its status."""
     session = key["session"]
-    turn = None if turn is None else paging.seq_or(turn, 0)
+    turn = None if turn is None else pagination.seq_or(turn, 0)
     found = turn and queries.row(context.reader, queries.HANDOFF, session=session, group="", turn=turn)
     return handoffs.command(session, None, int(turn)) if turn and found else suggest("status", session_id=session)
 
@@ -133,9 +133,9 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
 
 def _item(context: Context, session_id: str, name: str, seq: int) -> Answer:
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq)
-    value = strictjson.stored(report["details"]).get(name) if report else None
+    value = strict_json.stored(report["details"]).get(name) if report else None
     item: Answer = {"name": name, "producer": report["agent_id"] if report else None, "seq": seq, "value": value}
-    path = large.reference(value)
+    path = oversized.reference(value)
     if path is not None:
         # Only what is on record lies in a file of evidence, whatever an agent's own value looks like.
         rows = queries.rows(context.reader, queries.PARTS_IN_FILES, session=session_id, seq=seq)
@@ -192,7 +192,7 @@ def _denied(context: Context, session_id: str, document: dict[str, Any]) -> list
     runs = queries.rows(context.reader, queries.ENDED_TURNS, **given, since=(report and report["turn"]) or 0)
     found: dict[str, list[str]] = {}
     for run in runs:
-        log = strictjson.stored(run["content"]).get("log", ())
+        log = strict_json.stored(run["content"]).get("log", ())
         found.setdefault(run["role"], []).extend(each["text"] for each in log if each["kind"] == "denied")
     return [{"role": role, "tools": list(dict.fromkeys(tools))} for role, tools in found.items() if tools]
 

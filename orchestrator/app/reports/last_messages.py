@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orchestrator.app.kernel import operations, unread
+from orchestrator.app.kernel import malformed_calls, operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.reports import handoffs, redispatching
+from orchestrator.app.reports import handoffs, redispatch
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.verdict import gates
-from orchestrator.core import extract, fields, names
+from orchestrator.core import fields, names, report_parser
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import MANAGER
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.hints import Any
 from orchestrator.store.queries import Row
@@ -77,15 +77,15 @@ def _extracted(context: Context, start: Row, message: str, given: Answer) -> Ans
     """The report in a message; that there is none, or no readable one, is on record like every refusal."""
     try:
         if message.lstrip().startswith("{"):
-            found = extract.document(message)
+            found = report_parser.document(message)
         else:
             session = context.require_session(start["session_id"])
             workflow = context.version(session.workflow_version_id).workflow
-            found = extract.extract(message, start["role"], workflow.statuses_of(start["role"]))
+            found = report_parser.extract(message, start["role"], workflow.statuses_of(start["role"]))
         group = _group(context, start, found.group_id)
     except InvalidInput as problem:
         problem.data.update(_turn=start["turn"], _role=start["role"])
-        unread.record(context, "route", given, problem)
+        malformed_calls.record(context, "route", given, problem)
         raise
     parts = {"details": found.details, "metadata": found.metadata, "acknowledge": found.acknowledge}
     parts = {name: dict(value) for name, value in parts.items() if value}
@@ -133,7 +133,7 @@ def proven(context: Context, start: Row, given: Answer, status: str, prove: Prov
         problem.data.update(_turn=start["turn"], _role=start["role"])
         context.measured = problem.data.pop("_measured", None)
         try:
-            unread.record(context, "route", {**given, "status": status}, problem)
+            malformed_calls.record(context, "route", {**given, "status": status}, problem)
         finally:
             context.measured = None
         raise
@@ -196,4 +196,4 @@ def replace(context: Context, start: Row, *, reason: str, replaced: int) -> Answ
     if replaced < REPLACED:
         return operations.ask(context, Redispatch(session_id=session, group_id=group, reason=reason))
     said = f"{start['role']} was started {replaced + 1} times without a usable report. Last time: {reason}"
-    return operations.ask(context, redispatching.GiveUp(session_id=session, group_id=group, reason=said))
+    return operations.ask(context, redispatch.GiveUp(session_id=session, group_id=group, reason=said))

@@ -11,8 +11,8 @@ from orchestrator.app.engine import group_changes
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session import groups, pending_commands
-from orchestrator.app.verdict import criteria, scope
-from orchestrator.core import fields, names, plan, strictjson
+from orchestrator.app.verdict import criteria, criteria_views
+from orchestrator.core import fields, names, plan, strict_json
 from orchestrator.core.plan import Criterion, Group, Plan
 from orchestrator.core.routing.facts import MANAGER, Case
 from orchestrator.core.suggestions import sentence, suggest
@@ -141,7 +141,7 @@ def _taken_criterion(work: Work, criterion: Criterion) -> Answer | None:
     row = queries.row(work.reader, queries.CRITERION, session=work.step.chain, id=criterion.id)
     if row is None:
         return None
-    there = scope.shape(row)
+    there = criteria_views.shape(row)
     wanted: dict[str, Any] = {**criterion._asdict(), "due_at": list(criterion.at)}
     wanted["command"] = list(criterion.command) if criterion.command else None
     compared = ("text", "metric", "operator", "target", "command", "group_id", "due_at")
@@ -208,7 +208,7 @@ def _others(planned: Iterable[Any], made: Iterable[Any]) -> list[str]:
 
 
 def _unapproved(work: Work, pending: list[Criterion]) -> str:
-    named = "; ".join(f"{each.id} ({strictjson.canonical(list(each.command or ()))})" for each in pending)
+    named = "; ".join(f"{each.id} ({strict_json.canonical(list(each.command or ()))})" for each in pending)
     return sentence(
         "pending_approval: commands from a report run only once orchestrator.json allows them or a person confirms"
         " them: {}. A person: {}", named, suggest("criterion approve", id="ID", session_id=work.step.chain),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from orchestrator.app.engine import dispatch, state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.app.reports import withheld_reports
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import INVESTIGATOR, MANAGER, PERSON, ROUTER, TECH_LEAD, Blocker, Fired, Group
 
@@ -58,7 +58,7 @@ def _judges(work: Work, group: Group, lifted: Blocker, opened_seq: int) -> bool:
     scope = {"session": work.step.chain, "group": group.id}
     if group.awaited_role == PERSON:
         row = work.reader.one(_QUESTION, **scope)
-        stored = strictjson.stored(row[0]) if row and row[0] else {}
+        stored = strict_json.stored(row[0]) if row and row[0] else {}
         kept = stored.get(withheld_reports.REPORT) or {}
         return lifted.id in kept.get("concerns", ()) and kept["effect"] in _ABOUT_A_BLOCK
     if group.awaited_role not in JUDGES and group.turn != opened_seq:

@@ -14,7 +14,7 @@ from orchestrator.app.engine import dispatch, group_changes, report_effects, sta
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.reports import reported_plan, reported_tasks
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
 from orchestrator.hints import Any
@@ -155,7 +155,7 @@ def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, A
     report = Report(
         role=row["role"], status=row["response_status"], raw_role=row["raw_role"], raw_status=row["raw_status"],
         group_id=row["group_id"], agent_id=row["agent_id"], turn=row["turn"], summary=row["summary"],
-        details=dict(sorted(strictjson.stored(row["details"]).items())), acknowledge=kept["acknowledge"],
+        details=dict(sorted(strict_json.stored(row["details"]).items())), acknowledge=kept["acknowledge"],
     )
     transition, alias = engine.find(version.workflow, report)
     assert transition is not None  # noqa: S101 - the version is the one that the report was decided under

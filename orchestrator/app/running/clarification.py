@@ -8,9 +8,9 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import requested_files
 from orchestrator.core import questions
-from orchestrator.core.running import advice, guard, mediation
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.core.running import advice, ambiguity, blocked_output
 from orchestrator.core.suggestions import joined
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -31,8 +31,8 @@ def doubt(context: Context, run: Run) -> Doubt | None:
 
     A destructive one needs a yes each time. What was answered before in this session is not asked again.
     """
-    if run.task_type in guard.BLOCKABLE and not _confirmed(context, run):
-        return Doubt(UNCONFIRMED, guard.fallback(run.task_type, None), questions.CONFIRMATION)
+    if run.task_type in blocked_output.BLOCKABLE and not _confirmed(context, run):
+        return Doubt(UNCONFIRMED, blocked_output.fallback(run.task_type, None), questions.CONFIRMATION)
     if _asked(context, run) or run.retry_of is not None:
         return None
     found = _unclear(run)
@@ -70,7 +70,7 @@ def recalled(context: Context, run: Run, question: str, before: tuple[str, str] 
     own = _asked(context, run)
     told = [own["text"]] if own is not None else []
     told += [before[0]] if before is not None else []
-    if mediation.normalised(question) in map(mediation.normalised, told):
+    if ambiguity.normalised(question) in map(ambiguity.normalised, told):
         return None
     return _remembered(context, run, question)
 
@@ -109,14 +109,14 @@ def _confirmed(context: Context, run: Run) -> bool:
     return any(row and row["kind"] == questions.CONFIRMATION and row["answer"] == questions.YES for row in rows)
 
 
-def _unclear(run: Run) -> mediation.Doubt | None:
+def _unclear(run: Run) -> ambiguity.Doubt | None:
     root = run.verification_root
-    return mediation.doubt(requested_files.relative(run.prompt, root), requested_files.named(run.prompt, root))
+    return ambiguity.doubt(requested_files.relative(run.prompt, root), requested_files.named(run.prompt, root))
 
 
 def _remembered(context: Context, run: Run, question: str) -> str | None:
     known = [
-        mediation.Answered(run.session_id, asked, reply)
+        ambiguity.Answered(run.session_id, asked, reply)
         for asked, reply in run_reader.answered(context.connection, run.session_id)
     ]
-    return mediation.recall(known, run.session_id, question, run.task_type)
+    return ambiguity.recall(known, run.session_id, question, run.task_type)

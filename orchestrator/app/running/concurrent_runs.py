@@ -12,8 +12,8 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import start_run
 from orchestrator.app.running.start_run import Starting
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import locks, states
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import event_reader, run_reader, turn_reader
 from orchestrator.store.run_reader import Run
 

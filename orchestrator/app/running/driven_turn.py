@@ -24,23 +24,23 @@ from orchestrator.app.running import (
     lock_acquisition,
     turn_runs,
 )
-from orchestrator.core import masking, strictjson
+from orchestrator.core import masking, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import config, locks, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.hints import Any
 from orchestrator.runner import (
-    durable,
+    atomic_files,
     evidence_files,
     folder_lock,
-    guarded,
-    lost,
-    opened,
-    owners,
+    orphan_recovery,
     port,
     process,
+    process_identity,
+    protected_paths,
     repository,
+    session_lock,
     snapshot,
     task_logs,
     verified,
@@ -156,13 +156,14 @@ def run_turn(
         context,
         turn_runs.QueueTurn(
             session_id=order.session_id, group=order.group_id, turn=order.turn, role=order.role, prompt=order.handoff,
-            executor=order.executor.name, model=order.model, folder=order.folder, root=order.root, owner=owners.mine(),
+            executor=order.executor.name, model=order.model, folder=order.folder, root=order.root,
+            owner=process_identity.mine(),
         ),
     )  # fmt: skip
     run = _now(context, queued["run"])
     place = folder_lock.Place(run.root, context.path, run.id)
     try:
-        with opened.held(run.root, run.session_id):
+        with session_lock.held(run.root, run.session_id):
             return _run(context, order, run, place, watch, cancelled, tell, begun)
     except OrchestratorError as problem:
         return _ended(context, run, problem.message, problem.code)
@@ -215,28 +216,29 @@ def _watched(
 ) -> _Seen:
     """Call the executor between two looks at its folder and at what it may not touch."""
     since = concurrent_runs.moment(context)
-    guard, log = guarded.look(run.root), sqlite.log_identity(context.connection)
+    guard, log = protected_paths.look(run.root), sqlite.log_identity(context.connection)
     before, beside = _LOOKS.take(run.folder), _Beside(order)
     raw = evidence_files.raw_file(run.root, run.session_id, f"{run.id}-{execution_types.EXECUTE}")
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=run.prompt, task_type=turn_verdict.task_type(run.role),
         project=run.folder, model=run.model, limits=order.limits, raw=raw, secrets=tuple(context.secrets),
-        tag=lost.tag(owners.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE, role=run.role,
+        tag=orphan_recovery.tag(process_identity.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE,
+        role=run.role,
         group=run.group_id, conversation=order.conversation, variables=order.variables,
         commands=order.commands, budget=order.budget,
     )  # fmt: skip
     if begun is not None:
         begun(run.id, str(raw))
-    with durable.held_room(raw.parent):
+    with atomic_files.held_room(raw.parent):
         result = execute_run.called(order.executor, task, watch, cancelled)
     now = snapshot.take(run.folder, contents=False)
     changes = snapshot.changed(before, now)
     found = verified.verify(before, now, changes, result.claimed_files, context.clock(), alone=True)
     sqlite.require_place(context.connection, log)
-    after = guarded.look(run.root)
+    after = protected_paths.look(run.root)
     # Asked after the look, so that whoever has written by then is on record; in its session others record theirs too.
     working = concurrent_runs.working(context, run, since)
-    tampered = guarded.differences(guard, after, guarded.SHARED, 0.0, (), working, run.id)
+    tampered = protected_paths.differences(guard, after, protected_paths.SHARED, 0.0, (), working, run.id)
     kinds = {snapshot.told(each.path): each.kind for each in changes}
     files = [{**each._asdict(), "change": kinds.get(each.path)} for each in found.files]
     outside = tuple(beside.changed())
@@ -318,7 +320,7 @@ def _usage(context: Context, order: TurnOrder, result: port.ExecutorResult) -> d
     if result.usage_is_total and order.conversation is not None:
         # Earlier runs of the turn were of the same conversation; each has its own part on record.
         for run in turn_reader.of_turn(context.connection, order.session_id, order.group_id, order.turn):
-            before = strictjson.stored(run.usage) if run.usage else {}
+            before = strict_json.stored(run.usage) if run.usage else {}
             used |= {name: max(0, used[name] - before.get(name, 0)) for name in result.usage or {}}
     if result.cost is not None:
         used["cost_microusd"] = max(0, result.cost - order.cost_before)

@@ -29,7 +29,7 @@ from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.runner import evidence_files, opened, owners, reports
+from orchestrator.runner import evidence_files, process_identity, reports, session_lock
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -69,7 +69,7 @@ def close_current(session: RunSession) -> Answer:
             operations.ask(context, run_queue.CancelRun(session_id=id, id=run.id, reason=unrun))
         elif run.state == states.AWAITING:
             operations.ask(context, run_queue.EndUnanswered(session_id=id, id=run.id))
-        elif run.state == states.RUNNING and run.owner == owners.mine():
+        elif run.state == states.RUNNING and run.owner == process_identity.mine():
             # Broken off before it could end: this process runs nothing any more.
             start_run.abandon(context, session_id=id, id=run.id, owner=run.owner)
         else:
@@ -211,7 +211,7 @@ def is_idle(context: Context, session_id: str) -> bool:
     runs = run_reader.of_session(context.connection, session_id)
     if not runs or run_reader.channel(context.connection, session_id) in run_repository.SERVER:
         return False
-    return not any(opened.is_open(root, session_id) for root in {run.verification_root for run in runs})
+    return not any(session_lock.is_open(root, session_id) for root in {run.verification_root for run in runs})
 
 
 def queued(context: Context, session_id: str) -> list[Run]:

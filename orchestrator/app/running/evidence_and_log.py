@@ -12,7 +12,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import current_task_file, execution_types, finish_run, run_repository, run_views
 from orchestrator.app.running.execution_types import Done, Job, Seen
 from orchestrator.app.running.split_task import Part
-from orchestrator.core import masking, strictjson
+from orchestrator.core import masking, strict_json
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.running import judgement, limits, phases, states
 from orchestrator.core.running.evidence import Item
@@ -232,7 +232,7 @@ def _checks(done: Sequence[Done]) -> dict[str, str | None]:
 def checksum(context: Context, session: str) -> str | None:
     """What the index of a session's evidence on the disk has to be, as the database has it; None before the first."""
     text = run_reader.last_operation(context.connection, session)
-    return None if text is None else strictjson.stored(text).get(CHECKSUM)
+    return None if text is None else strict_json.stored(text).get(CHECKSUM)
 
 
 def _write_log(

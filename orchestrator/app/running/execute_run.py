@@ -38,7 +38,7 @@ from orchestrator.app.running.retention import DAY_S
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, task_types
-from orchestrator.core.running import codes, judgement, limits, mediation, mentions, phases, states, tests_exist
+from orchestrator.core.running import ambiguity, codes, judgement, limits, mentions, phases, states, tests_exist
 from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
@@ -47,16 +47,16 @@ from orchestrator.core.running.mentions import Mention
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.hints import Any
 from orchestrator.runner import (
+    atomic_files,
     checks,
-    durable,
     evidence_files,
     folder_lock,
-    guarded,
-    lost,
-    owners,
+    orphan_recovery,
+    output_capture,
     port,
     process,
-    reading,
+    process_identity,
+    protected_paths,
     snapshot,
     verified,
 )
@@ -138,7 +138,7 @@ def _execute_job(context: Context, job: Job) -> Answer:
 
 def _waiter(context: Context, job: Job) -> lock_acquisition.Waiter:
     run, capacity = job.run, job.settings.parallel_limits.executors
-    mine: dict[str, str] = {"session_id": run.session_id, "id": run.id, "owner": owners.mine()}
+    mine: dict[str, str] = {"session_id": run.session_id, "id": run.id, "owner": process_identity.mine()}
 
     def start() -> Answer:
         locks = start_run.wants(context, run)
@@ -169,13 +169,13 @@ def _asked_again(context: Context, done: Sequence[Done]) -> Job | None:
     Source: seed 001, Property 19.
     """
     job, asked = done[-1].job, judgement.judge(done[-1].facts).question
-    if asked is None or mediation.normalised(asked) in job.settled:
+    if asked is None or ambiguity.normalised(asked) in job.settled:
         return None
     reply = clarification.recalled(context, job.run, asked, job.remembered)
     if reply is None:
         return None
     prompt = f"{job.prompt}\n\n{clarification.pair(asked, reply)}"
-    return job._replace(prompt=prompt, remembered=(asked, reply), settled=(*job.settled, mediation.normalised(asked)))
+    return job._replace(prompt=prompt, remembered=(asked, reply), settled=(*job.settled, ambiguity.normalised(asked)))
 
 
 def _about(job: Job, part: Part, divided: tuple[Part, ...]) -> Job:
@@ -200,11 +200,11 @@ def _look(context: Context, job: Job) -> Seen:
     run, began, begun = job.run, time.monotonic(), context.clock()
     raw = evidence_files.raw_file(run.verification_root, run.session_id, execution_types.operation(job, EXECUTE))
     since = concurrent_runs.mark(context, run)
-    guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
+    guard, log = protected_paths.look(run.verification_root), sqlite.log_identity(context.connection)
     before = _LOOKS.take(run.verification_root)
     known = requested_files.tree(before)
     mentioned = requested_files.mentioned(context, run, known)
-    with durable.held_room(raw.parent):
+    with atomic_files.held_room(raw.parent):
         result = _call(job, raw, writes=start_run.writes(context, run))
     answered = context.clock()
     after, looked = snapshot.take(run.verification_root, contents=False), context.clock()
@@ -238,14 +238,14 @@ def _folders(mentioned: Sequence[Mention], before: Tree, after: Tree) -> dict[st
     return {path: change for path, change in (made | gone).items() if mentions.means(mentioned, path)}
 
 
-def _tampered(context: Context, job: Job, before: guarded.Look, since: concurrent_runs.Mark) -> tuple[str, ...]:
+def _tampered(context: Context, job: Job, before: protected_paths.Look, since: concurrent_runs.Mark) -> tuple[str, ...]:
     run, days = job.run, job.settings.evidence_settings.retention_days
-    after = guarded.look(run.verification_root)
+    after = protected_paths.look(run.verification_root)
     expired = datetime.fromisoformat(context.clock()).timestamp() - days * DAY_S
     # Asked after the look, so that whoever has written by then is on record.
     others, working = concurrent_runs.writers(context, run, since), concurrent_runs.working(context, run, since)
     held = job.place.tampered() if job.place is not None else ()
-    return (*guarded.differences(before, after, run.session_id, expired, others, working), *held)
+    return (*protected_paths.differences(before, after, run.session_id, expired, others, working), *held)
 
 
 def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
@@ -254,7 +254,8 @@ def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
-        attempt=job.attempt, told=len(job.settled), tag=lost.tag(owners.mine(), run.id), writes=writes,
+        attempt=job.attempt, told=len(job.settled), tag=orphan_recovery.tag(process_identity.mine(), run.id),
+        writes=writes,
     )  # fmt: skip
     return called(job.executor, task, job.watch, job.cancelled)
 
@@ -270,7 +271,7 @@ def called(
         return executor.execute(task, watch=watch, cancelled=cancelled)
     except KeyboardInterrupt:
         return port.ExecutorResult(states.INCOMPLETE, None, "", error=INTERRUPTED)
-    except reading.EvidenceLost as lost_:
+    except output_capture.EvidenceLost as lost_:
         said = masking.mask_keys(f"{lost_.kind}: {lost_}", task.secrets)
         return port.ExecutorResult(states.ERROR, task.session_id, "", error=said)
     except Exception as fault:
@@ -291,7 +292,7 @@ def _check(
     timeout_s = float(job.settings.timeouts.operation_timeout_seconds)
     outcome = checks.run(
         job.run.verification_root, timeout_s=timeout_s, detection=detection, cancelled=job.cancelled,
-        tag=lost.tag(owners.mine(), job.run.id),
+        tag=orphan_recovery.tag(process_identity.mine(), job.run.id),
     )  # fmt: skip
     if not tests_exist.own_tests(before.files, detection) and outcome.get("tests") is None:
         return outcome, words.NONE
@@ -461,9 +462,9 @@ def give_up(session: RunSession, id: str, problem: Exception) -> None:
                 executor_status=states.ERROR, code=code if code in codes.CODES else "E503",
             ),
         )
-    elif run.owner == owners.mine():
+    elif run.owner == process_identity.mine():
         start_run.abandon(
-            context, session_id=run.session_id, id=run.id, owner=owners.mine(), reason=_why(problem)
+            context, session_id=run.session_id, id=run.id, owner=process_identity.mine(), reason=_why(problem)
         )
     else:
         raise problem

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from orchestrator.app.running.split_task import Part
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import limits
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.core.running.mentions import Mention
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.runner import folder_lock, port, process
 from orchestrator.runner.snapshot import Change, Snapshot

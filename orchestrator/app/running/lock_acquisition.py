@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import evidence_and_log, orphaned_runs, start_run, turn_runs
 from orchestrator.app.running.start_run import Starting
-from orchestrator.core.running import codes, locks, occupants
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.core.running import codes, folder_claims, locks
 from orchestrator.core.suggestions import local, sentence
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import folder_lock, lost, opened, owners
+from orchestrator.runner import folder_lock, orphan_recovery, process_identity, session_lock
 from orchestrator.store import turn_reader
 
 POLL_S = 0.05
@@ -128,7 +128,7 @@ def _taken(run: Starting, place: folder_lock.Place) -> OrchestratorError | None:
         return codes.refused("E401", sentence("Somebody holds {}/.orchestrator/locks.", local(place.root)), holders=[])
     databases = dict.fromkeys(each.path for each in found.against)
     return codes.refused(
-        "E401", occupants.described(place.root, found.against), holders=[each.run for each in found.against],
+        "E401", folder_claims.described(place.root, found.against), holders=[each.run for each in found.against],
         databases=[local(path) for path in databases], paths=[local(place.root)],
     )  # fmt: skip
 
@@ -144,14 +144,18 @@ def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
     """
     left: dict[str, tuple[str, ...]] = {}
     for run in start_run.running(context):
-        if run.owner is None or not owners.is_gone(run.owner) or lost.is_within(lost.tag(run.owner, run.id)):
+        if (
+            run.owner is None
+            or not process_identity.is_gone(run.owner)
+            or orphan_recovery.is_within(orphan_recovery.tag(run.owner, run.id))
+        ):
             continue
-        found = lost.end(lost.tag(run.owner, run.id))
+        found = orphan_recovery.end(orphan_recovery.tag(run.owner, run.id))
         if found.left:
             left[run.id] = found.left
             continue
         try:
-            with opened.held(run.verification_root, run.session_id):
+            with session_lock.held(run.verification_root, run.session_id):
                 start_run.abandon(
                     context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True,
                     reason=orphaned_runs.reason(run),
@@ -167,10 +171,10 @@ def _free_abandoned_turns(context: Context) -> dict[str, tuple[str, ...]]:
     """End the runs of turns whose process is gone, as those of tasks."""
     left: dict[str, tuple[str, ...]] = {}
     for run in turn_reader.open_runs(context.connection):
-        tag = lost.tag(str(run.owner), run.id)
-        if not owners.is_gone(str(run.owner)) or lost.is_within(tag):
+        tag = orphan_recovery.tag(str(run.owner), run.id)
+        if not process_identity.is_gone(str(run.owner)) or orphan_recovery.is_within(tag):
             continue
-        found = lost.end(tag)
+        found = orphan_recovery.end(tag)
         if found.left:
             left[run.id] = found.left
             continue
@@ -180,7 +184,7 @@ def _free_abandoned_turns(context: Context) -> dict[str, tuple[str, ...]]:
     return left
 
 
-def _about_lost(found: lost.Lost) -> list[dict[str, str]]:
+def _about_lost(found: orphan_recovery.Lost) -> list[dict[str, str]]:
     """What the log of an abandoned run says of its processes."""
     if not found.is_told:
         return [{"kind": "processes", "text": "This system does not tell whether its executor still runs."}]
@@ -196,9 +200,9 @@ def refuse_own(context: Context, run: Starting) -> None:
     """
     for each in start_run.holders(context, run):
         owner = each.owner or ""
-        if not lost.is_within(lost.tag(owner, each.id)):
+        if not orphan_recovery.is_within(orphan_recovery.tag(owner, each.id)):
             continue
-        if owners.is_gone(owner):
+        if process_identity.is_gone(owner):
             why = f"{each.id} is gone and its executor, which started this process, lives on; so its locks stay."
             raise codes.refused("E405", why, holders=[each.id])
         why = f"{run.id} waits for {each.id}, whose executor started this process and waits for it."

@@ -10,7 +10,7 @@ from orchestrator.core.running import advice, states
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import OrchestratorError
 from orchestrator.hints import TYPE_CHECKING
-from orchestrator.runner import owners
+from orchestrator.runner import process_identity
 from orchestrator.store import run_reader, turn_reader
 from orchestrator.store.run_reader import Run
 from orchestrator.store.turn_reader import TurnRun
@@ -29,7 +29,9 @@ _LONGEST = 500
 
 def is_gone(run: Run | TurnRun) -> bool:
     """Whether a run is said to run, and its process is gone."""
-    return run.state in (states.QUEUED, states.RUNNING) and run.owner is not None and owners.is_gone(run.owner)
+    return (
+        run.state in (states.QUEUED, states.RUNNING) and run.owner is not None and process_identity.is_gone(run.owner)
+    )
 
 
 def list_orphaned(connection: Connection) -> list[Run | TurnRun]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.people import answering
+from orchestrator.app.people import answer_question
 from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.running import (
     clarification,
@@ -87,7 +87,7 @@ def _answer(session: RunSession, run: Run, decision: str, note: str) -> Answer:
     said = AnswerQuestion(
         id=str(run.question_id), decision=decision, note=session.without_keys(note), session_id=run.session_id
     )
-    answering.answer(session.context, said)
+    answer_question.answer(session.context, said)
     adopt(session, run)
     newest = run_reader.of_task(session.context.connection, run.session_id, run.task_id)[-1]
     return submission.take_up(session, newest.id)

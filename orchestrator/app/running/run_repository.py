@@ -9,12 +9,12 @@ from orchestrator.app.engine import state_changes, task_blocks
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Context, Work
 from orchestrator.app.task import task_guards, task_status
-from orchestrator.core import blockers, names, strictjson
+from orchestrator.core import blockers, names, strict_json
 from orchestrator.core import tasks as task_words
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states, task_log
 from orchestrator.core.tasks import Task
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
 from orchestrator.store import evidence, run_reader, task_reader
@@ -249,7 +249,7 @@ def ask(work: Work, run: Run, *, kind: str, text: str) -> str:
 
 def write_evidence(work: Work, *, kind: str, subject: str, outcome: str, content: object) -> str:
     """Write one piece of evidence, kept as canonical JSON with its hash, and return its id."""
-    text = strictjson.canonical(content)
+    text = strict_json.canonical(content)
     part = work.step.insert(
         "evidence", group_id=None, kind=kind, subject=subject, outcome=outcome, hash=evidence.digest(text),
         size=len(text.encode("utf-8", "surrogatepass")), content=text,

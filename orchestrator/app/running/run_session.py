@@ -16,11 +16,11 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
-from orchestrator.core import masking, strictjson
+from orchestrator.core import masking, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import config, production, program_variables, providers
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import opened, port, process, project
+from orchestrator.runner import port, process, project, session_lock
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -70,7 +70,7 @@ class RunSession:
         self.project = place
         named, self.selection = providers.asked(flags.executor, flags.provider, flags.model)
         self.flags = flags._replace(executor=named)
-        self._session: tuple[str, opened.Hold] | None = None
+        self._session: tuple[str, session_lock.Hold] | None = None
         self.tell: Callable[[str], None] | None = None
         self.executors = executors
         self.variables = os.environ if variables is None else variables
@@ -86,7 +86,7 @@ class RunSession:
     @session_id.setter
     def session_id(self, id: str | None) -> None:
         """Open another session, or none."""
-        before, self._session = self._session, None if id is None else (id, opened.Hold(self.project.root, id))
+        before, self._session = self._session, None if id is None else (id, session_lock.Hold(self.project.root, id))
         if before is not None:
             before[1].release()
 
@@ -177,4 +177,4 @@ def choose(work: Work, request: ChooseProvider) -> Answer:
 def chosen(context: Context, session: str, subject: str) -> str | None:
     """What was chosen last, or None where nothing was."""
     text = run_reader.chosen(context.connection, session, subject)
-    return None if text is None else strictjson.stored(text)["to"]
+    return None if text is None else strict_json.stored(text)["to"]

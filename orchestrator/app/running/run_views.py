@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import orphaned_runs, requested_files, run_repository
-from orchestrator.core import masking, questions, strictjson, task_types
+from orchestrator.core import masking, questions, strict_json, task_types
 from orchestrator.core.running import advice, facts, states, summary, visibility
 from orchestrator.hints import Any
 from orchestrator.runner import snapshot
@@ -148,7 +148,7 @@ def _judged_as(run: Run, files: Sequence[Answer], by: str) -> str:
 def _mentioned(context: Context, run: Run) -> Answer:
     """What the task mentions and was not touched, what was touched and is not mentioned, and deletions not ordered."""
     text = run_reader.judged(context.connection, run.session_id, run.id)
-    known = strictjson.stored(text)["facts"] if text is not None else {}
+    known = strict_json.stored(text)["facts"] if text is not None else {}
     names = {"mentioned_untouched": "untouched", "touched_unmentioned": "unmentioned", "deleted_unordered": "stray"}
     return {name: list(known.get(fact, ())) for name, fact in names.items()}
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import requested_files
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import limits, mentions, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.limits import Piece
 from orchestrator.core.running.mentions import Mention
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import snapshot
 from orchestrator.store.run_reader import Run
 

@@ -22,7 +22,7 @@ from orchestrator.core.running import advice, codes, locks, states
 from orchestrator.core.running.locks import Lock, Pool, Table
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
-from orchestrator.runner import owners
+from orchestrator.runner import process_identity
 from orchestrator.store import run_reader, turn_reader
 from orchestrator.store.run_reader import Run
 from orchestrator.store.turn_reader import TurnRun
@@ -206,7 +206,7 @@ def _before(context: Context, run: Starting) -> list[Starting]:
         if each.id == run.id:
             break
         # Two servers that wait for the same run are one that waits.
-        if each.id not in found and not owners.is_gone(owner):
+        if each.id not in found and not process_identity.is_gone(owner):
             found[each.id] = each
     return list(found.values())
 
@@ -255,7 +255,7 @@ def abandon(
     Source: seed 001, Property 6.
     """
     if gone is None:
-        gone = owner == owners.mine() or owners.is_gone(owner)
+        gone = owner == process_identity.mine() or process_identity.is_gone(owner)
     request = AbandonRun(
         session_id=session_id, id=id, owner=owner, reason=reason, log=tuple(map(dict, log)), lives=not gone
     )

@@ -11,7 +11,7 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
-from orchestrator.core import large, masking, sha256
+from orchestrator.core import masking, oversized, sha256
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.hints import Any
 from orchestrator.store.queries import Row
@@ -61,7 +61,7 @@ def record(
         return operations.carry_out(context, request)
     patch = masking.mask_keys(patch.decode("utf-8", "surrogateescape"), secrets).encode("utf-8", "surrogateescape")
     hash_ = sha256.new(patch).hexdigest()
-    moved = large.Moved(kind, f"{large.folder(start['session_id'])}/{hash_}.patch", hash_, patch)
+    moved = oversized.Moved(kind, f"{oversized.folder(start['session_id'])}/{hash_}.patch", hash_, patch)
     return operations.carry_out(context, request, Circumstances(attached=[moved.recorded()]), [moved])
 
 

@@ -14,14 +14,14 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository, start_run
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, locks, states, turn_verdict
 from orchestrator.core.running.turn_verdict import TurnFacts
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.hints import Any
-from orchestrator.runner import owners
+from orchestrator.runner import process_identity
 from orchestrator.store import turn_reader
 from orchestrator.store.step import Value
 from orchestrator.store.turn_reader import TurnRun
@@ -177,7 +177,7 @@ def end(work: Work, request: FinishTurn) -> Answer:
     _move(work, run, verdict.state, verdict.reason or "answered", {
         "owner": None, "ended_at": work.at, "reason": verdict.reason, "error_code": verdict.code,
         "blocked_reason": facts.blocked_reason, "timeout_ms": facts.timeout_ms, "limit_name": facts.limit,
-        "output": facts.answer or None, "usage": strictjson.canonical(usage) if usage else None,
+        "output": facts.answer or None, "usage": strict_json.canonical(usage) if usage else None,
     })  # fmt: skip
     return {
         "success": True, "run": run.id, "state": verdict.state, "reason": verdict.reason, "error_code": verdict.code,
@@ -236,7 +236,7 @@ def abandon(
     """
     owner = str(run.owner)
     if gone is None:
-        gone = owner == owners.mine() or owners.is_gone(owner)
+        gone = owner == process_identity.mine() or process_identity.is_gone(owner)
     request = AbandonTurn(
         session_id=run.session_id, id=run.id, owner=owner, reason=reason, code=code, log=tuple(map(dict, log)),
         lives=not gone,

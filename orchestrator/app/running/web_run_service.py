@@ -10,21 +10,21 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import arguments, human, operations
+from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.kernel.pooling import Pool
-from orchestrator.app.people import answering
+from orchestrator.app.people import answer_question
 from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.questions import question_views
 from orchestrator.app.running import begin_session, execute_run, run_list_views, run_repository, submission
 from orchestrator.app.running.run_queue import StopRun
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.worker import CHANNEL, PAGE, Loop, Tell
-from orchestrator.core import masking, names, questions, sha256, strictjson
+from orchestrator.core import masking, names, questions, sha256, strict_json
+from orchestrator.core.caller_labels import SERVER_TOKEN
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import recorded
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.core.ways import SERVER_TOKEN
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.hints import Any
 from orchestrator.store import run_reader
@@ -165,7 +165,7 @@ class Service:
                     id=asked["id"], decision=decision, note=session.without_keys(note), session_id=run.session_id,
                     by=caller.person, request_id=request_id,
                 )
-                answered = answering.answer(context, said)
+                answered = answer_question.answer(context, said)
                 context.credential = None
                 if answered.get("repeated"):
                     state = states.CANCELLED if decision in questions.ABANDONS else states.QUEUED
@@ -436,4 +436,4 @@ def _remembered(context: Context, chain: str, request_id: str | None) -> _Rememb
         chain=chain,
         request=masking.mask_keys_id(request_id, context.secrets),
     )
-    return None if row is None else _Remembered(str(row[0]), recorded(strictjson.stored(row[1])))
+    return None if row is None else _Remembered(str(row[0]), recorded(strict_json.stored(row[1])))

@@ -18,8 +18,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.running import (
     evidence_and_log,
     execute_run,
@@ -31,7 +31,7 @@ from orchestrator.app.running import (
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import locks, states
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import folder_lock, opened, owners
+from orchestrator.runner import folder_lock, process_identity, session_lock
 from orchestrator.store import run_board, run_reader
 from orchestrator.store.run_reader import Run
 
@@ -211,10 +211,10 @@ class Loop:
 
     def _free_own(self, context: Context) -> None:
         """End what this process is said to execute and does not: its end could not be written when it came."""
-        mine = owners.mine()
+        mine = process_identity.mine()
         for run in start_run.running(context):
             if run.owner == mine and run.id not in self._workers:
-                with contextlib.suppress(OrchestratorError), opened.held(run.verification_root, run.session_id):
+                with contextlib.suppress(OrchestratorError), session_lock.held(run.verification_root, run.session_id):
                     start_run.abandon(
                         context, session_id=run.session_id, id=run.id, owner=mine, reason="its end could not be written"
                     )

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 
-from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.session import doubtful, open_work
+from orchestrator.app.session import open_work, unproven_completions
 from orchestrator.app.session.status import ENDED, PAUSED, PERSON_AWAITED, RUNNING, STALLED
 from orchestrator.core import lifecycle_table
 from orchestrator.core.routing.facts import MANAGER, PERSON
@@ -56,7 +56,7 @@ def board(
     for name, value, known in (("state", state, STATES), ("sort", sort, SORTS)):
         if value not in known:
             raise UsageError("USAGE", f"{name} must be one of {', '.join(known)}.", again(**{name: known[0]}))
-    paging.check_limit(limit)
+    pagination.check_limit(limit)
     asked = {"session": session_id, "late": _late(context, session_id), "state": state, "role": role, "text": text}
     sql, number = page_reader.board(sort), max(page, 1)
     rows = queries.rows(context.reader, sql, **asked, limit=limit, offset=_offset(number, limit))
@@ -105,7 +105,7 @@ def _waits(context: Context, session: str, pending: list[str]) -> dict[str, list
 
 
 def _group(context: Context, session: str, row: Row, blockers: list[Row], waits: list[str]) -> Answer:
-    doubt = doubtful.of(context.reader, session, row["id"]) if row["status"] == "completed" else None
+    doubt = unproven_completions.of(context.reader, session, row["id"]) if row["status"] == "completed" else None
     path = context.reader.path(session, row["id"]) if row["awaited_role"] == MANAGER else None
     return {
         **{name: row[name] for name in ("id", "name", "kind", "status")},

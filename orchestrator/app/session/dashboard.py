@@ -5,7 +5,7 @@ Source: spec 60, section 3 (pages).
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import board
 from orchestrator.core.suggestions import again
@@ -40,7 +40,7 @@ def sessions(
     """
     if state not in STATES:
         raise UsageError("USAGE", f"state must be one of {', '.join(STATES)}.", again(state=STATES[0]))
-    paging.check_limit(limit)
+    pagination.check_limit(limit)
     row = context.connection.execute(page_reader.SESSIONS_COUNTED, {"text": text}).fetchone()
     counts = dict(zip(("all", "open", "waiting", "ended"), (int(number or 0) for number in row), strict=True))
     pages = max(-(-counts[state] // limit), 1)

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import project_settings, strictjson
+from orchestrator.core import project_settings, strict_json
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.store import constants, queries
@@ -21,7 +21,7 @@ PENDING = "pending"
 def pending(context: Context, session_id: str) -> list[Answer]:
     """The commands of a session that wait for a confirmation, each with why, and the command that gives it."""
     rows = queries.rows(context.reader, queries.PENDING_CRITERIA, session=session_id)
-    found = {row["id"]: list(strictjson.stored(row["command"])) for row in rows}
+    found = {row["id"]: list(strict_json.stored(row["command"])) for row in rows}
     if not found:
         return []
     waiting, why = unallowed(context.path, found.items())

@@ -265,7 +265,7 @@ class SetGroupStatus(
     words="group set-status",
     line="Change the status of a group, within the rules.",
     example="orchestrator group set-status A cancelled -s S1 --by project_manager --reason 'out of scope'",
-    use_case="session.moving:set_status",
+    use_case="session.group_transitions:set_status",
     answer="shapes.OneGroup",
     writes=True,
     persons=True,

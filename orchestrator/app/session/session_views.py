@@ -6,9 +6,9 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 from __future__ import annotations
 
 from orchestrator.app.engine import overview
-from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.session import doubtful
+from orchestrator.app.session import unproven_completions
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -29,7 +29,7 @@ def sessions(context: Context, *, all: bool = False, limit: int = 50, since: str
     def fetch(most: int) -> list[Row]:
         return queries.rows(context.reader, sql, since=since or "", limit=most)
 
-    return paging.listed("sessions", *paging.page(fetch, limit, "id"), "id", since, shape=views.session_shape)
+    return pagination.listed("sessions", *pagination.page(fetch, limit, "id"), "id", since, shape=views.session_shape)
 
 
 def session(context: Context, *, id: str) -> Answer:
@@ -69,15 +69,20 @@ def groups(
 
     def fetch(most: int) -> list[Row]:
         return queries.rows(
-            context.reader, queries.GROUPS, session=session_id, status=status, since=paging.seq_or(since, 0), limit=most
+            context.reader,
+            queries.GROUPS,
+            session=session_id,
+            status=status,
+            since=pagination.seq_or(since, 0),
+            limit=most,
         )
 
     def shape(row: Row) -> Row:
-        doubt = doubtful.of(context.reader, session_id, row["id"]) if row["status"] == "completed" else None
+        doubt = unproven_completions.of(context.reader, session_id, row["id"]) if row["status"] == "completed" else None
         waits = context.reader.open_dependencies(session_id, row["id"]) if row["status"] == "pending" else ()
         return {**views.group_shape(row), "doubt": doubt.kind if doubt else None, "waits_for": list(waits)}
 
-    return paging.listed("groups", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
+    return pagination.listed("groups", *pagination.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
 
 
 def group(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:

@@ -9,10 +9,10 @@ from orchestrator import errors
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.session import doubtful, open_work
+from orchestrator.app.session import open_work, unproven_completions
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 from orchestrator.store import file_safety, queries
 from orchestrator.store.queries import Row
@@ -193,7 +193,7 @@ def _state(seen: Snapshot) -> str:
 
 def _details(context: Context, seen: Snapshot, standing: _Standing, now: str) -> Answer:
     kinds, waits_for = standing
-    doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
+    doubts = unproven_completions.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
     from orchestrator.store import versions
 
@@ -211,7 +211,7 @@ def _works(row: Row) -> bool:
 
 
 def _group(
-    seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doubt | None,
+    seen: Snapshot, row: Row, entry: dict[str, Any], doubt: unproven_completions.Doubt | None,
     waits_for: dict[str, tuple[str, ...]], now: str,
 ) -> Answer:  # fmt: skip
     return {

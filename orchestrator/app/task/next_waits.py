@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from orchestrator.core import permissions, tasks
 from orchestrator.core.next_facts import Root
-from orchestrator.core.next_walk import Node, Waits, follow
 from orchestrator.core.permissions import Standing
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.tasks import Task
+from orchestrator.core.wait_graph import Node, Waits, follow
 from orchestrator.store import next_reader, task_reader
 from orchestrator.store.reader import Reader
 

@@ -130,7 +130,7 @@ class DependTask(
     words="task depend",
     line="Make a task wait for another one.",
     example="orchestrator task depend T2 --on T1 -s S1 --by developer",
-    use_case="task.task_links:depend",
+    use_case="task.task_dependencies:depend",
     answer="tasks.OneTask",
     writes=True,
     persons=True,
@@ -152,7 +152,7 @@ class UndependTask(
     Request,
     words="task undepend",
     example="orchestrator task undepend T2 --on T1 -s S1 --by developer --reason 'T1 was cancelled'",
-    use_case="task.task_links:undepend",
+    use_case="task.task_dependencies:undepend",
     answer="tasks.OneTask",
     writes=True,
     persons=True,
@@ -295,7 +295,7 @@ class ListBlockers(
     Request,
     words="blocker list",
     example="orchestrator blocker list -s S1 -g A --open",
-    use_case="task.lifting:blockers_of",
+    use_case="task.blockers:blockers_of",
     answer="tasks.Blockers",
 ):
     """List the blockers of a session."""
@@ -313,7 +313,7 @@ class ShowBlocker(
     words="blocker show",
     line="Show a blocker.",
     example="orchestrator blocker show S1:B12 -s S1",
-    use_case="task.lifting:blocker",
+    use_case="task.blockers:blocker",
     answer="tasks.OneBlocker",
 ):
     """Show a blocker: who opened it, when and why, and what became of it."""
@@ -326,7 +326,7 @@ class ResolveBlocker(
     Request,
     words="blocker resolve",
     example="orchestrator blocker resolve S1:B12 -s S1 --by developer --reason 'the file is there now'",
-    use_case="task.lifting:resolve",
+    use_case="task.blockers:resolve",
     answer="tasks.Resolved",
     writes=True,
     persons=True,

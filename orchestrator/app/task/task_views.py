@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import task_guards
 from orchestrator.core import tasks
@@ -45,13 +45,13 @@ def tasks_of(
     def fetch(most: int) -> list[Row]:
         return queries.rows(
             context.reader, task_queries.TASKS, session=session_id, group=group_id, status=status, assignee=assignee,
-            parent=parent, since=paging.seq_or(since, 0), limit=most,
+            parent=parent, since=pagination.seq_or(since, 0), limit=most,
         )  # fmt: skip
 
     def shown(row: Row) -> Row:
         return {**shape(row), "overdue": _overdue(context, Task._make(row[name] for name in Task._fields))}
 
-    return paging.listed("tasks", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shown)
+    return pagination.listed("tasks", *pagination.page(fetch, limit, "created_seq"), "created_seq", since, shape=shown)
 
 
 def task(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from orchestrator.app.engine import group_changes, task_blocks
 from orchestrator.app.kernel import actors, agent_checks
 from orchestrator.app.kernel.context import Answer, Work
-from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
+from orchestrator.app.task import task_actors, task_dependencies, task_guards, task_status, task_views
 from orchestrator.app.task.requests import CreateTask, SetTaskStatus
 from orchestrator.core import blockers, names, task_types, tasks
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import ROUTER, Session
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.tasks import Task
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent
@@ -93,9 +93,9 @@ def create(work: Work, request: CreateTask) -> Answer:
     on = list(dict.fromkeys(request.depends_on or []))
     parent = where.parent.id if where.parent else None
     for other in on:
-        task_links.check(work, request.id, other, new=(request.id, parent, where.group))
+        task_dependencies.check(work, request.id, other, new=(request.id, parent, where.group))
     _insert(work, request, where, on, agent, reason if blocked else None)
-    return task_views.changed(work, request.id) | task_links.hopeless(work, request.id, on)
+    return task_views.changed(work, request.id) | task_dependencies.hopeless(work, request.id, on)
 
 
 def _group_asked(work: Work, request: CreateTask, session: Session) -> str | None:

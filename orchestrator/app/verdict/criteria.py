@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session.pending_commands import PENDING
-from orchestrator.app.verdict import scope
+from orchestrator.app.verdict import criteria_views
 from orchestrator.app.verdict.requests import AddCriterion, ApproveCriterion, RemoveCriterion, SetCriterion
-from orchestrator.core import names, plan, strictjson
+from orchestrator.core import names, plan, strict_json
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.validation import criteria as rules
@@ -156,13 +156,13 @@ def insert(
         metric=metric,
         operator=operator,
         target=target,
-        command=strictjson.canonical(list(command)) if command else None,
+        command=strict_json.canonical(list(command)) if command else None,
         created_by=by,
         created_at=work.at,
         created_seq=work.seq,
         status="open",
         group_id=group_id,
-        due_at=strictjson.canonical(list(at)) if at else None,
+        due_at=strict_json.canonical(list(at)) if at else None,
         approval=approval if command else None,
     )
     _record(work, "criterion", id_, None, "open", by, reason)
@@ -348,7 +348,7 @@ def _update(work: Work, id_: str, values: dict[str, Any]) -> None:
 def _answer(work: Work, id_: str) -> Answer:
     row = queries.row(work.reader, queries.CRITERION, session=work.step.chain, id=id_)
     assert row is not None  # noqa: S101 - written or found just now
-    answer: Answer = {"success": True, "criterion": scope.shape(row), "seq": work.seq}
+    answer: Answer = {"success": True, "criterion": criteria_views.shape(row), "seq": work.seq}
     if row["status"] == "met" and row["evidence"] is None:
         answer["warnings"] = [f"Criterion {id_} is met without evidence; the validator wants some (--evidence ID)."]
     return answer
@@ -383,4 +383,4 @@ def approve(work: Work, request: ApproveCriterion) -> Answer:
     )
     found = queries.row(work.reader, queries.CRITERION, session=session.id, id=row["id"])
     assert found is not None  # noqa: S101 - it was there just now
-    return {"success": True, "criterion": scope.shape(found), "seq": work.seq}
+    return {"success": True, "criterion": criteria_views.shape(found), "seq": work.seq}

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from orchestrator.app.engine import measured
 from orchestrator.app.kernel.context import MAX_DETAIL, Answer, Context
 from orchestrator.app.session import pending_commands
-from orchestrator.app.verdict import scope
+from orchestrator.app.verdict import criteria_views
 from orchestrator.core import masking, refs
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -95,9 +95,9 @@ def where(context: Context, start: Row, folder: str | None = None) -> str:
     Args:
         folder: the folder in which a client says that the agent worked.
     """
-    from orchestrator.app.kernel import attached
+    from orchestrator.app.kernel import attached_evidence
 
-    root = attached.project_root(context.path)
+    root = attached_evidence.project_root(context.path)
     tree = root / refs.folder(start["session_id"], start["group_id"])
     isolation = start.get("isolation")
     # Where nobody says anything, the tree is taken that is there; one may be left of an earlier drive.
@@ -139,7 +139,7 @@ def _run(
 def _due(context: Context, start: Row, status: str) -> list[Row]:
     """The criteria whose commands are due, but for those that nobody has allowed yet."""
     rows = queries.rows(context.reader, queries.CRITERIA, session=start["session_id"], since=0, all=0, limit=-1)
-    due = [each for each in map(scope.shape, rows) if each["command"] and status in each["due_at"]]
+    due = [each for each in map(criteria_views.shape, rows) if each["command"] and status in each["due_at"]]
     due = [each for each in due if each["group_id"] in (None, start["group_id"])]
     asked = [(each["id"], each["command"]) for each in due if each["approval"] == pending_commands.PENDING]
     pending = pending_commands.unallowed(context.path, asked)[0] if asked else []

@@ -72,7 +72,7 @@ class ListCriteria(
     Request,
     words="criterion list",
     example="orchestrator criterion list -s S1",
-    use_case="verdict.scope:criteria",
+    use_case="verdict.criteria_views:criteria",
     answer="shapes.Criteria",
 ):
     """List the success criteria of a session."""
@@ -156,7 +156,7 @@ class Validate(
     line="Validate a session: ACCEPT or REJECT, with reasons.",
     example="orchestrator validate S1 --json",
     use_case="verdict.verdicts:record",
-    prepared_by="verdict.validating:validate",
+    prepared_by="verdict.validate_session:validate",
     unrecorded=("run_commands",),
     answer="shapes.Validation",
     writes=True,

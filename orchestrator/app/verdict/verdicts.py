@@ -10,7 +10,7 @@ from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.verdict import requests
 from orchestrator.app.verdict.requests import Validate
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -101,7 +101,7 @@ def newest(context: Context, session_id: str) -> Answer | None:
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=row["seq"]) if row else None
     if row is None or report is None:
         return None
-    found: Answer = recorded(strictjson.stored(report["details"])["validator_verdict"])
+    found: Answer = recorded(strict_json.stored(report["details"])["validator_verdict"])
     return {**found, "report_id": row["id"], "at": row["at"], "fresh": row["fresh"]}
 
 
@@ -162,7 +162,7 @@ def _write_report(work: Work, case: Case) -> None:
         effect=case.transition.effect,
         turn_assumed=0,
         summary=report.summary,
-        details=strictjson.canonical(report.details),
+        details=strict_json.canonical(report.details),
         reported_at=work.at,
     )
     for name in report.details:
@@ -234,4 +234,4 @@ def _ask(work: Work, decision: Decision) -> str:
         "reporter": {"role": VALIDATOR, "agent_id": AGENT},
     }
     kind, text = decision.question
-    return scheduler.ask(work, work.session(), None, kind, text, by=AGENT, decision=strictjson.canonical(stored))
+    return scheduler.ask(work, work.session(), None, kind, text, by=AGENT, decision=strict_json.canonical(stored))

@@ -9,7 +9,7 @@ from orchestrator.app.kernel import actors, views
 from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.workflow import rule_changes
 from orchestrator.app.workflow.requests import LoadWorkflow
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model
@@ -129,7 +129,7 @@ def _require_loader(work: Work, request: LoadWorkflow) -> Agent:
 def version_hash(transitions_hash: str, files: list[Any]) -> str:
     """The hash of a version: of its transitions and of every agent file that it pins."""
     pinned = {"transitions": transitions_hash, "agents": {file.name: file.hash for file in files}}
-    return hashlib.sha256(strictjson.canonical(pinned).encode()).hexdigest()
+    return hashlib.sha256(strict_json.canonical(pinned).encode()).hexdigest()
 
 
 def _store(work: Work, report: Any, files: list[Any], hash_: str) -> int:
@@ -158,7 +158,7 @@ def _store_transition(work: Work, version: int, transition: model.Transition) ->
         response_status=transition.status,
         next_agent=transition.next_agent,
         action=transition.action,
-        include_context=strictjson.canonical(list(transition.include_context)),
+        include_context=strict_json.canonical(list(transition.include_context)),
         escalation_check=int(transition.escalation_check),
         model_override=transition.model_override,
         fallback_agent=transition.fallback_agent,
@@ -228,7 +228,7 @@ def shown(context: Context, version: int) -> Answer:
         {"id": version},
     )
     files = [dict(zip(("role", "name", "model", "reports_to", "hash"), file, strict=True)) for file in cursor]
-    content = strictjson.stored(row[0]) if row else {}
+    content = strict_json.stored(row[0]) if row else {}
     return {"success": True, "version": version_row(context, version), "workflow": content,
             "agent_files": files}
 
@@ -306,7 +306,7 @@ def _drawn(
     from orchestrator.core.workflow import graph as graphs
 
     told = {"positions": positions, "whole": whole, "ways": ways and sorted([*way, n] for way, n in ways.items())}
-    key = (workflow.hash, format, strictjson.canonical(told))
+    key = (workflow.hash, format, strict_json.canonical(told))
     found = _DRAWN.get(key)
     if found is None:
         if ways is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from orchestrator.core.imported import logs
 from orchestrator.core.imported.logs import Line
 from orchestrator.core.imported.texts import excerpt
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.core.imported.texts import excerpt
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 COORDINATORS = ("orchestrator", "system")
 """Who writes about the work of others; what they say of a group is no answer of an agent."""

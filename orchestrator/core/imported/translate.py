@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.imported import findings, logs, texts
 from orchestrator.core.imported.findings import Found
 from orchestrator.core.imported.logs import Line
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 Row = dict[str, Any]
@@ -262,7 +262,7 @@ def _logs(rows: list[Row], groups: Mapping[str, str]) -> tuple[list[Line], list[
                 "kind": None if row.get("log_type") is None else str(row["log_type"]),
                 "logged_at": None if row.get("timestamp") is None else str(row["timestamp"]),
                 "content": content,
-                "more": strictjson.canonical(more) if more else None,
+                "more": strict_json.canonical(more) if more else None,
             }
         )
     return lines, contents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core import large, names, strictjson
+from orchestrator.core import names, oversized, strict_json
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
@@ -122,9 +122,9 @@ def reason(case: Case) -> str:
 
 def _text(value: Any) -> str | None:
     """What a value of the details says: a text, how one begins that lies in a file, or the JSON of a list or object."""
-    if isinstance(value, (list, dict)) and value and large.reference(value) is None:
-        return strictjson.canonical(value)
-    return large.beginning(value)
+    if isinstance(value, (list, dict)) and value and oversized.reference(value) is None:
+        return strict_json.canonical(value)
+    return oversized.beginning(value)
 
 
 def refuse_unreasoned(case: Case) -> Refusal | None:

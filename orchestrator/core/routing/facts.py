@@ -5,7 +5,7 @@ Deciding reads nothing else. The same facts, workflow version and rules version 
 
 from __future__ import annotations
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
 from orchestrator.hints import Any
 

@@ -5,9 +5,9 @@ A board is what a session's groups look like once the step's own consequences ar
 
 from __future__ import annotations
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, TECH_LEAD, Group, Session
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.hints import Any
 

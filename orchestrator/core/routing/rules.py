@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
     DEVELOPER,
@@ -22,7 +23,6 @@ from orchestrator.core.routing.facts import (
     Case,
     Target,
 )
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 COUNTERS = {"test_fail": "qa_attempts", "reject": "tl_review_attempts", "merge_fail": "merge_attempts"}

@@ -11,9 +11,9 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running.tests_exist import DEFAULT, Argv, Detection, own_tests
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -125,7 +125,7 @@ def _node(paths: Collection[str], texts: Mapping[str, str]) -> Found:
 
 def _scripts(text: str) -> dict[str, str]:
     try:
-        document = strictjson.lenient(text) if text.strip() else {}
+        document = strict_json.lenient(text) if text.strip() else {}
     except ValueError:
         return {}
     scripts = document.get("scripts") if isinstance(document, dict) else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running.advice import APPROVE
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
 

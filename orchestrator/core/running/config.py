@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.core import names, project_settings, strictjson
+from orchestrator.core import names, project_settings, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import locks, tests_exist
 from orchestrator.core.running.tests_exist import Detection
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
 from orchestrator.hints import Any, TypeVar
 
@@ -146,8 +146,8 @@ def refusal(problems: list[Problem], file: str = SHARED_FILE) -> InvalidInput:
 
 def _loaded(data: bytes | str, file: str) -> object:
     try:
-        return strictjson.loads(data, file)
-    except strictjson.JsonProblem as problem:
+        return strict_json.loads(data, file)
+    except strict_json.JsonProblem as problem:
         raise refusal([Problem("E105", path, problem.message) for path in problem.paths[:1]], file) from None
 
 
@@ -159,12 +159,12 @@ def _top_level(key: object, document: Mapping[Any, Any]) -> list[Problem]:
     if not isinstance(key, str):
         return [_wrong("$", f"a name is {_kind(key)}, and must be a text")]
     if "_" in key or _near(key, (OBJECT, *RANGES)):
-        return [_unknown(strictjson.at("$", key), key, (OBJECT, *RANGES))]
+        return [_unknown(strict_json.at("$", key), key, (OBJECT, *RANGES))]
     return []
 
 
 def _inner(key: object, value: object, document: Mapping[Any, Any], above: str = f"$.{OBJECT}") -> list[Problem]:
-    path = strictjson.at(above, str(key))
+    path = strict_json.at(above, str(key))
     if key == DETECTION:
         return [_wrong(place, message) for place, message in tests_exist.check(value, path)]
     if key in project_settings.KEYS and above == "$":
@@ -182,7 +182,7 @@ def _section(section: str, value: object, path: str) -> list[Problem]:
     ranges = RANGES[section]
     problems = []
     for key, given in value.items():
-        place = strictjson.at(path, str(key))
+        place = strict_json.at(path, str(key))
         if key not in ranges:
             problems.append(_unknown(place, key, ranges))
         else:

@@ -5,8 +5,8 @@ Source: seed 001, Property 16.
 
 from __future__ import annotations
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import advice, codes, states
-from orchestrator.core.tuples import NamedTuple
 
 TTL_SECONDS = 1800
 """How long an approval may be given after it was asked for, and used after it was given."""

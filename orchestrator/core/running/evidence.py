@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from orchestrator.core import names, strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import names, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 ALGORITHM = "sha256:"
@@ -250,7 +250,7 @@ def _problem(code: str, operation: str, path: str | None, what: str) -> Problem:
 def _record_hash(record: Record) -> str:
     content = document(record)
     del content["hash"]
-    return digest(record.operation_id, strictjson.canonical(content).encode())
+    return digest(record.operation_id, strict_json.canonical(content).encode())
 
 
 def document(record: Record) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping
 
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
 from orchestrator.core.running.evidence import Index, Item, Problem, Record, document, is_relative, unreadable
 from orchestrator.hints import Any
 
@@ -42,12 +42,12 @@ def as_of(index: Index, checksum: str) -> Index | None:
 
 
 def _head(index: Index) -> str:
-    session = strictjson.canonical(index.session_id)
+    session = strict_json.canonical(index.session_id)
     return f'{{"format":"{FORMAT}","version":{VERSION},"session_id":{session},"records":[\n'
 
 
 def _line(record: Record) -> bytes:
-    return strictjson.canonical(document(record)).encode()
+    return strict_json.canonical(document(record)).encode()
 
 
 def read(data: bytes) -> tuple[Index | None, list[Problem]]:
@@ -59,8 +59,8 @@ def read(data: bytes) -> tuple[Index | None, list[Problem]]:
     Source: seed 001, Property 21.
     """
     try:
-        content = strictjson.loads(data, _WHAT, None)
-    except strictjson.JsonProblem as problem:
+        content = strict_json.loads(data, _WHAT, None)
+    except strict_json.JsonProblem as problem:
         return None, [unreadable(problem.message)]
     faults = _index_faults(content)
     if faults:
@@ -91,8 +91,8 @@ def _index_faults(content: object) -> list[tuple[str, str]]:
 
 
 def _field_faults(content: Mapping[str, object], fields: Collection[str], path: str) -> list[tuple[str, str]]:
-    unknown = [(strictjson.at(path, key), "is an unknown field") for key in content if key not in fields]
-    return unknown + [(strictjson.at(path, key), "is absent") for key in sorted(fields) if key not in content]
+    unknown = [(strict_json.at(path, key), "is an unknown field") for key in content if key not in fields]
+    return unknown + [(strict_json.at(path, key), "is absent") for key in sorted(fields) if key not in content]
 
 
 def _record_faults(record: object, path: str) -> list[tuple[str, str]]:

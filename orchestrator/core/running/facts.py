@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from orchestrator.core import task_types
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 DIFF, CLAIM = "diff", "executor_claim"
 PASSED, FAILED, NONE = "passed", "failed", "none"

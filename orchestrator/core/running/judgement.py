@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from orchestrator.core import task_types
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import normal_path, shown
-from orchestrator.core.running import guard, limits, reported_status, states, tests_exist, words
+from orchestrator.core.running import blocked_output, hedging_words, limits, reported_status, states, tests_exist
 from orchestrator.core.running.facts import (
     DIFF,
     EXIT_STATUS,
@@ -31,7 +32,6 @@ from orchestrator.core.running.facts import (
     some,
 )
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.core.tuples import NamedTuple
 
 READ = "{full} shows all that the executor wrote"
 _EVIDENCE = "The evidence in .orchestrator is not whole: look who changed it, then enter the task again"
@@ -78,7 +78,7 @@ def _session_missing(facts: Facts) -> str | None:
 def _executor_blocked(facts: Facts) -> Objection | None:
     if not facts.executor_blocked:
         return None
-    hint = guard.fallback(facts.task_type, facts.blocked_reason)
+    hint = blocked_output.fallback(facts.task_type, facts.blocked_reason)
     if facts.blocked_reason == states.TIMEOUT:
         value, unit = limits.setting(facts.limit, facts.timeout_ms or 0)
         clock = f"{facts.limit or 'its time limit'} of {value} {unit}"
@@ -160,7 +160,7 @@ def _evidence_missing(facts: Facts) -> Objection | None:
 
 def _guessed_claim(facts: Facts) -> str | None:
     whole = facts.task_type not in task_types.ANSWERS
-    if facts.status != states.COMPLETE or not words.guessed_claim(facts.output or "", whole=whole):
+    if facts.status != states.COMPLETE or not hedging_words.guessed_claim(facts.output or "", whole=whole):
         return None
     return "The executor claims completion in words of guess."
 
@@ -168,16 +168,16 @@ def _guessed_claim(facts: Facts) -> str | None:
 def _blocked(facts: Facts) -> Objection | None:
     if facts.status != states.BLOCKED and _reported(facts) != reported_status.BLOCKED:
         return None
-    output = guard.guarded(facts.output, facts.task_type, facts.blocked_reason)
-    status = states.BLOCKED if guard.can_block(facts.task_type) else states.INCOMPLETE
+    output = blocked_output.guarded(facts.output, facts.task_type, facts.blocked_reason)
+    status = states.BLOCKED if blocked_output.can_block(facts.task_type) else states.INCOMPLETE
     why = "The task needs an answer before it can go on."
-    return Objection(status, why, question=guard.last_question(output), output=output)
+    return Objection(status, why, question=blocked_output.last_question(output), output=output)
 
 
 def _executor_no_evidence(facts: Facts) -> Objection | None:
     if facts.status != states.NO_EVIDENCE:
         return None
-    question = guard.last_question(facts.output or "")
+    question = blocked_output.last_question(facts.output or "")
     return Objection(states.NO_EVIDENCE, "The executor has no evidence of its work.", question=question)
 
 
@@ -185,9 +185,9 @@ def _question(facts: Facts) -> Objection | None:
     """A claim of completion asks where its last word is a question, or where nothing shows that anything was done."""
     output = facts.output or ""
     if facts.status == states.INCOMPLETE and not output.strip():
-        output = guard.fallback(facts.task_type, facts.blocked_reason)
-    asked = guard.last_question(output)
-    open_ = facts.status != states.COMPLETE or guard.ends_asking(output) or not grounds(facts)
+        output = blocked_output.fallback(facts.task_type, facts.blocked_reason)
+    asked = blocked_output.last_question(output)
+    open_ = facts.status != states.COMPLETE or blocked_output.ends_asking(output) or not grounds(facts)
     if asked is None or not open_:
         return None
     return Objection(states.INCOMPLETE, "The executor asks a question.", question=asked, output=output)
@@ -226,7 +226,7 @@ def _tests_unproven(facts: Facts) -> Objection | None:
 
 def _put_off(facts: Facts) -> str | None:
     """Events and processes decide; the executor's words are looked at only where neither tells of background work."""
-    says_so = facts.background is None and words.put_off(facts.output or "")
+    says_so = facts.background is None and hedging_words.put_off(facts.output or "")
     if not facts.background and not says_so:
         return None
     what = f": {some(facts.unfinished)}" if facts.unfinished else ""

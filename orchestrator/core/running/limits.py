@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes
 from orchestrator.core.running.config import TaskLimits as TaskLimits
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 MEASURES = ("files", "tests", "seconds")

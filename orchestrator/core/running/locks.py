@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orchestrator.core import names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes
 from orchestrator.core.suggestions import joined, local
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 READ, WRITE = "read", "write"

@@ -39,11 +39,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core import task_types
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import file_names, replacements, tests_exist
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
 from orchestrator.core.running.replacements import Replacement
-from orchestrator.core.tuples import NamedTuple
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from orchestrator.core import lifecycle
 from orchestrator.core.lifecycle_table import PHASES
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 MODE_VARIABLE = "PM_EXECUTOR_MODE"
 SCENARIO_VARIABLE = "PM_RECOVERY_SCENARIO"

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import terminal
-from orchestrator.core.tuples import NamedTuple
 
 UNFINISHED_S = 2.0
 """Seconds for which an unfinished line has to stay the last one to be a prompt."""

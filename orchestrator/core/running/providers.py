@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes
-from orchestrator.core.tuples import NamedTuple
 
 CLAUDE_CODE, CODEX, OPENAI, ANTHROPIC = "claude-code", "codex", "openai", "anthropic"
 DEFAULT = CLAUDE_CODE

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 REDACTED = "[REDACTED]"

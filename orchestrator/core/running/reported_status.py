@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orchestrator.core import message_lines, names, status_marks, strictjson
+from orchestrator.core import message_lines, names, status_marks, strict_json
 from orchestrator.core.message_lines import Line
 from orchestrator.core.running import vocabulary as words
 
@@ -78,8 +78,8 @@ def _statuses(parts: list[Line | message_lines.Block]) -> Iterator[str]:
 
 def _of_block(text: str) -> Iterator[str]:
     try:
-        value = strictjson.loads(text, "the json block", None)
-    except strictjson.JsonProblem:
+        value = strict_json.loads(text, "the json block", None)
+    except strict_json.JsonProblem:
         return
     if isinstance(value, dict) and isinstance(value.get("status"), str):
         yield value["status"]

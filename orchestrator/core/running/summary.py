@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core.running import advice, codes, facts, guard, judgement, limits, states, words
+from orchestrator.core.running import advice, blocked_output, codes, facts, hedging_words, judgement, limits, states
 from orchestrator.core.suggestions import joined, sentence, suggest
 
 TYPE_GUESSED = sentence(
@@ -94,7 +94,7 @@ def block(
 
 def _why(reason: str | None) -> str:
     line = _line(reason) or UNKNOWN
-    return UNCERTAIN if words.guesses(line) else line
+    return UNCERTAIN if hedging_words.guesses(line) else line
 
 
 def _line(text: str | None, longest: int = LONGEST) -> str:
@@ -120,7 +120,7 @@ def blocked(reason: str | None, limit: str | None, timeout_ms: int | None) -> st
         helps = f"Raise {clock}{now}, or make the task smaller."
     else:
         helps = "Keep the executor from asking, or put the answer into the task."
-    return f"{helps} {' '.join(guard.fallback(None, reason).split())}"
+    return f"{helps} {' '.join(blocked_output.fallback(None, reason).split())}"
 
 
 def hint(rule: str | None, state: str, reason: str | None, code: str | None, id: str) -> str | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running.evidence import is_relative
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 STATUSES = ("complete", "incomplete", "error", "cancelled")

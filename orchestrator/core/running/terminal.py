@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 WIDEST = 8_192
 """Cells of a row; no code makes it wider, or moves the cursor further, than the text that is written."""

@@ -9,9 +9,9 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any
 
 SOURCE_EXTENSIONS = tuple(
@@ -68,7 +68,7 @@ def check(value: object, path: str) -> list[tuple[str, str]]:
         return [(path, f"{path} must be an object")]
     faults = []
     for key, given in value.items():
-        place = strictjson.at(path, str(key))
+        place = strict_json.at(path, str(key))
         if key in _LISTS:
             faults += _texts(given, place)
         elif key == "checks":
@@ -171,7 +171,7 @@ def _checks(value: object, path: str) -> list[tuple[str, str]]:
         return [(path, f"{path} must be an object")]
     faults = []
     for name, commands in value.items():
-        place = strictjson.at(path, str(name))
+        place = strict_json.at(path, str(name))
         if name not in CHECKS:
             known = ", ".join(CHECKS)
             faults.append((place, f"{names.shown(name)} at {place} is not a check; known: {known}"))

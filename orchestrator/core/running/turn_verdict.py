@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from orchestrator.core import task_types
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.routing.facts import BUILDERS, QA
 from orchestrator.core.running import states
 from orchestrator.core.running.facts import some
-from orchestrator.core.tuples import NamedTuple
 
 ANSWERED, NO_ANSWER, FAILED, LIMITED = "answered", "no_answer", "failed", "limited"
 ENDED = (ANSWERED, NO_ANSWER, FAILED, LIMITED)

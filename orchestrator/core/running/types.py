@@ -12,11 +12,11 @@ import unicodedata
 from collections.abc import Sequence
 
 from orchestrator.core import task_types
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import mentions, replacements, vocabulary
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Tree
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
 

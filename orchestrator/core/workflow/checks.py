@@ -7,7 +7,7 @@ Source: seed 004, Proposed Solution 1.
 
 from __future__ import annotations
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import checks_file, checks_graph, checks_names, lenient, loader, model, problems
 from orchestrator.core.workflow.loader import Loaded
 from orchestrator.core.workflow.problems import Finding, Problem

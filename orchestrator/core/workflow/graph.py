@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from orchestrator.core import visible
+from orchestrator.core import control_characters
 from orchestrator.core.workflow import picture
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.core.workflow.picture import Label, Node, Positions
@@ -81,7 +81,7 @@ def text(workflow: Workflow, positions: Positions | None = None) -> str:
 
 
 def _marks(node: Node) -> str:
-    return visible.on_one_line(", ".join(node.marks))
+    return control_characters.on_one_line(", ".join(node.marks))
 
 
 def _way(target: str, labels: tuple[Label, ...], *, is_last: bool) -> list[str]:

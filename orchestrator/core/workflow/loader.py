@@ -11,7 +11,7 @@ import codecs
 import json
 
 from orchestrator.core import json_positions
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import model, problems, vocabulary
 from orchestrator.core.workflow.problems import Finding, Path, Problem
 from orchestrator.hints import Any

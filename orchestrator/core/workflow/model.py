@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 from orchestrator.core import sha256
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.hints import Any
 

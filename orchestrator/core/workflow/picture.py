@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.core.workflow.model import Transition, Workflow
 from orchestrator.core.workflow.vocabulary import PROJECT_MANAGER, RETURN_TO_BLOCKED, VALIDATOR

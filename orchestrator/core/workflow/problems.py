@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 
 ERROR = "error"
 WARNING = "warning"

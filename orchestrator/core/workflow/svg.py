@@ -10,7 +10,7 @@ import html
 import itertools
 import re
 
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import layout, picture, svg_style, vocabulary
 from orchestrator.core.workflow.layout import Cell, Chain, Placed
 from orchestrator.core.workflow.model import Workflow

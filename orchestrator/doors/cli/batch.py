@@ -10,9 +10,9 @@ from orchestrator import bootstrap, errors, files
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, strict_json
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import batch_arguments, batch_lines, calling, catalogue, output
+from orchestrator.doors.cli import batch_arguments, batch_lines, catalogue, invoke, output
 from orchestrator.doors.cli.options import INTEGER, Command, Given, Result, argument, option
 from orchestrator.hints import Any, BinaryIO
 
@@ -180,15 +180,15 @@ def _known(runner: _Runner, problem: Exception) -> errors.OrchestratorError:
     if isinstance(problem, errors.OrchestratorError):
         return problem
     known = bootstrap.environment_problem(problem, runner.context.path)
-    return known or errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a bug")
+    return known or errors.OrchestratorError("INTERNAL", invoke.unexpected(problem), "Report this line as a bug")
 
 
 def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
     """The answer of a command that is no operation; a document of its own comes under `document`."""
     command = catalogue.find(words)
     call = batch_arguments.own(command, given, runner.db or runner.context.path)
-    found = calling.run(command, call._replace(json=True))
-    answer = {**found.answer, "document": strictjson.loads(found.text or "", words)} if found.raw else found.answer
+    found = invoke.run(command, call._replace(json=True))
+    answer = {**found.answer, "document": strict_json.loads(found.text or "", words)} if found.raw else found.answer
     return {**operations.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}
 
 
@@ -207,8 +207,8 @@ def _parsed(line: bytes, number: int) -> tuple[str, dict[str, Any]]:
     """
     what = f"line {number}"
     try:
-        found = strictjson.loads(line, what, batch_lines.LIMIT)
-    except strictjson.JsonProblem as problem:
+        found = strict_json.loads(line, what, batch_lines.LIMIT)
+    except strict_json.JsonProblem as problem:
         raise _invalid(problem.message) from None
     if not isinstance(found, dict):
         raise _invalid(f"{what} is not a JSON object")

@@ -7,7 +7,7 @@ import json
 from orchestrator.app.kernel import arguments
 from orchestrator.core import names
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import catalogue, options, route, values, workflow
+from orchestrator.doors.cli import catalogue, coercion, options, route, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import UsageError
 from orchestrator.hints import Any
@@ -45,7 +45,7 @@ def fitted(words: str, given: Arguments) -> Arguments:
     found: Arguments = {}
     for name, value in given.items():
         key = name if name in known else spellings.get(name, name)
-        values.agree(found, key, value, f"{words}: {name} and another argument")
+        coercion.agree(found, key, value, f"{words}: {name} and another argument")
     return found
 
 
@@ -61,14 +61,14 @@ def without_token(words: str, given: Arguments) -> tuple[Arguments, bytes | None
     command = catalogue.known(words) if name is not None else None
     if command is None:
         return given, None, []
-    from orchestrator.doors.cli import exposure
+    from orchestrator.doors.cli import secret_file_check
 
     if options.HUMAN not in command.parameters:
         raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", suggest(words, help=True))
     if name == options.STDIN or not isinstance(name, str):
         raise _stdin(_TOKEN)
     rest = {key: value for key, value in given.items() if key != _TOKEN}
-    return rest, values.secret(name, _TOKEN), exposure.warnings(name, _TOKEN)
+    return rest, coercion.secret(name, _TOKEN), secret_file_check.warnings(name, _TOKEN)
 
 
 def own(command: Command, given: Arguments, db: str | None) -> Given:
@@ -88,7 +88,9 @@ def own(command: Command, given: Arguments, db: str | None) -> Given:
     if missing:
         message = f"{command.words} needs {', '.join(missing)}."
         raise UsageError("USAGE", message, f"orchestrator {command.words} --help")
-    return values.given(command, {name: value for name, value in raw.items() if value is not False}, {})._replace(db=db)
+    return coercion.given(command, {name: value for name, value in raw.items() if value is not False}, {})._replace(
+        db=db
+    )
 
 
 def _fit(command: Command, parameter: Parameter, value: Any) -> Any:
@@ -129,7 +131,7 @@ def _of_route(given: Arguments) -> Arguments:
     if isinstance(found.get("metadata"), str):
         if found["metadata"] == options.STDIN:
             raise _stdin("metadata")
-        found["metadata"] = values.as_object(values.metadata_file(found["metadata"], "metadata"), "metadata")
+        found["metadata"] = coercion.as_object(coercion.metadata_file(found["metadata"], "metadata"), "metadata")
     for name in ("report", "output"):
         if name in found:
             found[name] = _bytes(name, found[name])
@@ -156,7 +158,7 @@ def _bytes(name: str, given: Any) -> bytes:
         raise UsageError("USAGE", f"{name} must be the name of a file, or an object.", "Name a file")
     if given == options.STDIN:
         raise _stdin(name)
-    return values.document(given, name)
+    return coercion.document(given, name)
 
 
 _OF_FILES = {"workflow load": workflow.loading, "workflow what-if": workflow.assuming}

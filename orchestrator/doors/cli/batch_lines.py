@@ -6,10 +6,10 @@ import io
 import select
 from collections.abc import Iterator
 
-from orchestrator.core import large
+from orchestrator.core import oversized
 from orchestrator.hints import BinaryIO
 
-LIMIT = large.LINE_LIMIT
+LIMIT = oversized.LINE_LIMIT
 """Bytes of one line."""
 _PIECE = 65_536
 

@@ -49,7 +49,7 @@ OWN: dict[str, str] = {
 }
 """Commands that are no operations, and those of which calling the operation is not all, with their modules."""
 
-DOORS: dict[str, str] = {"mcp": "orchestrator.doors.mcp.serving", "serve": "orchestrator.doors.web.server"}
+DOORS: dict[str, str] = {"mcp": "orchestrator.doors.mcp.server_lifecycle", "serve": "orchestrator.doors.web.server"}
 """Doors that a command starts and gives the process to: by name, since no door knows another."""
 
 GROUPS: dict[str, str] = {

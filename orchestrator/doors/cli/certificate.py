@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from orchestrator.app.audit import check_certificate
 from orchestrator.app.audit.requests import MakeCertificate
-from orchestrator.core import certificates, strictjson
-from orchestrator.doors.cli import calling, output, shapes, values
+from orchestrator.core import certificates, strict_json
+from orchestrator.doors.cli import coercion, invoke, output, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation, option
 from orchestrator.doors.cli.text import layout
 from orchestrator.hints import Any
@@ -13,28 +13,28 @@ from orchestrator.hints import Any
 
 def _make(given: Given) -> Result:
     """Write to a file, or else to stdout, where the document itself is the answer."""
-    done = calling.operation("certificate make", given)
+    done = invoke.operation("certificate make", given)
     if given.arguments.get("output", STDIN) != STDIN:
         return done
-    output.write(f"{strictjson.canonical(done.answer['document'])}\n".encode())
+    output.write(f"{strict_json.canonical(done.answer['document'])}\n".encode())
     return done._replace(printed=True)
 
 
 def _check(given: Given) -> Result:
     named = given.arguments
-    data = values.read_file(named["file"], "FILE", certificates.SIZE_LIMIT)
+    data = coercion.read_file(named["file"], "FILE", certificates.SIZE_LIMIT)
     known = signers(named.get("key"))
     answer = check_certificate.check(
         data, named["file"], known=known, folder=named.get("repo"), ref=named.get("ref", "HEAD")
     )
-    return calling.result(answer, None)
+    return invoke.result(answer, None)
 
 
 def signers(file: str | None) -> str | None:
     """The content of a file of known keys; None where none is named."""
     if file is None:
         return None
-    return values.decoded(values.read_file(file, "--key", _MOST_KEYS), file, "--key")
+    return coercion.decoded(coercion.read_file(file, "--key", _MOST_KEYS), file, "--key")
 
 
 _MOST_KEYS = 1024 * 1024

@@ -7,7 +7,7 @@ import os
 from orchestrator import bootstrap
 from orchestrator.app import maintenance
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, output, shapes
+from orchestrator.doors.cli import invoke, output, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, flag
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import UsageError
@@ -54,7 +54,7 @@ def _doctor(given: Given) -> Result:
 
 
 def _result(answer: dict[str, Any]) -> Result:
-    return calling.result(answer, answer["db"])
+    return invoke.result(answer, answer["db"])
 
 
 def _findings(answer: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.doors.cli import calling, drive_board, options, output
+from orchestrator.doors.cli import drive_board, invoke, options, output
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.doors.cli.repl import flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -42,7 +42,7 @@ def _drive(given: Given) -> Result:
 
         call = functools.partial(_call, teller, drive.Watcher(teller.tell, wants))
         with board.open() if board is not None else contextlib.nullcontext():
-            found = calling.operation("drive", given, call)
+            found = invoke.operation("drive", given, call)
     if "checks" in found.answer:
         return found._replace(text=_checks(found.answer))
     if given.json:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from orchestrator import bootstrap
 from orchestrator.app.audit import at_work
 from orchestrator.app.kernel import operations
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.text import layout

@@ -12,7 +12,7 @@ from orchestrator.app.audit import pull_request_gate
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import certificates
-from orchestrator.doors.cli import calling, certificate, shapes, values
+from orchestrator.doors.cli import certificate, coercion, invoke, shapes
 from orchestrator.doors.cli.options import WORDS, Command, Given, Result, argument, option
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EnvironmentProblem
@@ -30,7 +30,7 @@ _RULE = {
 
 def _gate(given: Given) -> Result:
     named = given.arguments
-    files = [(name, values.read_file(name, "FILES", certificates.SIZE_LIMIT)) for name in named.get("files", ())]
+    files = [(name, coercion.read_file(name, "FILES", certificates.SIZE_LIMIT)) for name in named.get("files", ())]
     known = certificate.signers(named.get("key"))
     context = _database(given)
     try:
@@ -41,7 +41,7 @@ def _gate(given: Given) -> Result:
     finally:
         if context is not None:
             context.connection.close()
-    done = calling.result(answer, None if context is None else context.path)
+    done = invoke.result(answer, None if context is None else context.path)
     notation = named.get("format") or ("json" if given.json else "text")
     if notation == "text":
         return done
@@ -54,7 +54,7 @@ def _gate(given: Given) -> Result:
 def _database(given: Given) -> Context | None:
     """The database that is named or found; none is needed."""
     try:
-        return bootstrap.open_context(given.db, write=False, door=calling.DOOR)
+        return bootstrap.open_context(given.db, write=False, door=invoke.DOOR)
     except EnvironmentProblem as problem:
         if given.db is not None or problem.code != "NO_DATABASE":
             raise

@@ -11,8 +11,8 @@ import time
 from orchestrator import bootstrap
 from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.kernel.context import Context
-from orchestrator.core import strictjson
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import strict_json
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import Command, Given, Result, flag, option
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
@@ -53,7 +53,7 @@ def _hook(given: Given) -> Result:
     _end_after(LIMIT_S)
     try:
         document = _read()
-    except (strictjson.JsonProblem, OSError, AttributeError) as problem:
+    except (strict_json.JsonProblem, OSError, AttributeError) as problem:
         return _write(_wrong(f"the event cannot be read: {problem}", UNREADABLE))
     if not isinstance(document, dict):
         return _write(_wrong("the event is not an object", UNREADABLE))
@@ -125,11 +125,11 @@ def _read() -> object:
     """
     data = sys.stdin.buffer.read()
     try:
-        return strictjson.loads(data, "the event", SIZE_LIMIT)
-    except strictjson.JsonProblem as problem:
+        return strict_json.loads(data, "the event", SIZE_LIMIT)
+    except strict_json.JsonProblem as problem:
         if problem.kind != "text":
             raise
-    return _storable(strictjson.stored(data.decode("utf-8-sig")))
+    return _storable(strict_json.stored(data.decode("utf-8-sig")))
 
 
 def _storable(value: object) -> object:

@@ -14,7 +14,7 @@ from orchestrator.app.clients.requests import InstallClaudeCode, InstallCodex
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
 from orchestrator.core.suggestions import local, sentence
-from orchestrator.doors.cli import calling, shapes
+from orchestrator.doors.cli import invoke, shapes
 from orchestrator.doors.cli.options import Given, Result, of_operation
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EnvironmentProblem, UsageError
@@ -38,7 +38,7 @@ def _install(client: Client, given: Given) -> Result:
     finally:
         if context is not None:
             context.connection.close()
-    return calling.result(answer, path)
+    return invoke.result(answer, path)
 
 
 def _context(db: str | None, folder: Path, *, creates: bool) -> Context | None:
@@ -49,11 +49,11 @@ def _context(db: str | None, folder: Path, *, creates: bool) -> Context | None:
         path = maintenance.place(db, os.environ, folder)
         setup.create_database(path, bootstrap.now())
         _require_found(path, folder)
-        context = bootstrap.open_context(path, write=True, door=calling.DOOR)
+        context = bootstrap.open_context(path, write=True, door=invoke.DOOR)
         setup.initialise(context)
         return context
     try:
-        return bootstrap.open_context(db, write=False, door=calling.DOOR, folder=str(folder))
+        return bootstrap.open_context(db, write=False, door=invoke.DOOR, folder=str(folder))
     except EnvironmentProblem as problem:
         if problem.code != "NO_DATABASE":
             raise

@@ -13,7 +13,7 @@ import sys
 from orchestrator import errors
 from orchestrator.app.kernel import operations
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, values
+from orchestrator.doors.cli import catalogue, coercion, early_interrupts, output, screen
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.hints import Any, NoReturn
 
@@ -78,18 +78,18 @@ def _called(argv: list[str], *, is_program: bool) -> int:
     if isinstance(raw, int):
         return raw
     from orchestrator import bootstrap
-    from orchestrator.doors.cli import calling
+    from orchestrator.doors.cli import invoke
 
     bootstrap.has_process = is_program
     try:
-        given = values.given(command, raw, os.environ)
+        given = coercion.given(command, raw, os.environ)
     except errors.InvalidInput as problem:
-        calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
+        invoke.record_unread(command.words, coercion.unread(command, raw, os.environ), problem)
         raise
     output.name_database(given.db)
     if not given.json:
         screen.use(screen.of(sys.stdout, os.environ, bootstrap.now(), utc=given.utc, color=given.color))
-    return _answered(command, given, calling.run(command, given))
+    return _answered(command, given, invoke.run(command, given))
 
 
 def split(argv: list[str]) -> tuple[str | None, list[str]]:
@@ -105,34 +105,34 @@ def split(argv: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _read(command: Command, rest: list[str]) -> dict[str, Any] | int:
-    from orchestrator.doors.cli import quick
+    from orchestrator.doors.cli import fast_parser
 
-    plain = quick.read(command, rest)
+    plain = fast_parser.read(command, rest)
     if plain is not None:
         return plain
-    from orchestrator.doors.cli import typed
+    from orchestrator.doors.cli import typer_parser
 
-    quick.scan(command, rest)
-    found = typed.read([command], [*command.words.split(" "), *rest])
+    fast_parser.scan(command, rest)
+    found = typer_parser.read([command], [*command.words.split(" "), *rest])
     return found if isinstance(found, int) else found[1]
 
 
 def _completed() -> int:
     """Tell a shell what may follow; of what has been typed, only the command is built with its parameters."""
-    from orchestrator.doors.cli import typed
+    from orchestrator.doors.cli import typer_parser
 
     line = next((os.environ[name] for name in _TYPED if name in os.environ), "")
     words, _ = split(line.split()[1:])
-    found = typed.read([catalogue.find(words)] if words else [], [], completion=True)
+    found = typer_parser.read([catalogue.find(words)] if words else [], [], completion=True)
     return found if isinstance(found, int) else errors.EXIT_OK
 
 
 def _explained(argv: list[str]) -> int:
     """Help, or the explanation of a call that names no command."""
-    from orchestrator.doors.cli import typed
+    from orchestrator.doors.cli import typer_parser
 
     _, rest = split(argv)
-    found = typed.read([], rest or ["--help"])
+    found = typer_parser.read([], rest or ["--help"])
     return found if isinstance(found, int) else errors.EXIT_OK
 
 
@@ -248,9 +248,9 @@ def _crashed(problem: Exception, argv: list[str]) -> int:
         import traceback
 
         output.complain("".join(traceback.format_exception(problem)))
-    from orchestrator.doors.cli import calling
+    from orchestrator.doors.cli import invoke
 
-    return _failed(_ended("INTERNAL", calling.unexpected(problem), errors.EXIT_INTERNAL), argv)
+    return _failed(_ended("INTERNAL", invoke.unexpected(problem), errors.EXIT_INTERNAL), argv)
 
 
 def _ended(code: str, message: str, exit_code: int) -> errors.OrchestratorError:
@@ -260,4 +260,4 @@ def _ended(code: str, message: str, exit_code: int) -> errors.OrchestratorError:
 
 def _json(argv: list[str]) -> bool:
     own = argv[: argv.index("--")] if "--" in argv else argv
-    return "--json" in own or values.wants_json(os.environ)
+    return "--json" in own or coercion.wants_json(os.environ)

@@ -6,7 +6,7 @@ import os
 
 from orchestrator.app import maintenance
 from orchestrator.app.engine import metadata as looked_up
-from orchestrator.core import large, metadata
+from orchestrator.core import metadata, oversized
 from orchestrator.doors.cli.options import METADATA, Command, Given, Result, argument
 from orchestrator.errors import OrchestratorError
 
@@ -15,7 +15,7 @@ def _check(given: Given) -> Result:
     place = _database(given)
     found = metadata.check(given.arguments["file"], lambda path: looked_up.is_there(path, place))
     # As `route` would: what decides a report has to fit into the record.
-    large.document(large.METADATA, dict(found.raw), "", lambda value: value)
+    oversized.document(oversized.METADATA, dict(found.raw), "", lambda value: value)
     answer = {
         "db": None,
         "status": found.status,

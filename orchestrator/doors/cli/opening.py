@@ -10,9 +10,9 @@ import urllib.request
 import webbrowser
 from urllib.parse import quote, urlsplit
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.suggestions import again, options, sentence, suggest
-from orchestrator.doors.cli import calling, output
+from orchestrator.doors.cli import invoke, output
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import EnvironmentProblem, UsageError
 from orchestrator.hints import Any
@@ -33,13 +33,13 @@ def opened(asked: Given, address: str | None) -> Result:
         UsageError: USAGE, the address is none. EnvironmentProblem: NOT_SERVED, nobody serves this database there.
     """
     base = _base(address or ADDRESS)
-    found = calling.operation("status", asked)
+    found = invoke.operation("status", asked)
     session = found.answer.get("session")
     url = f"{base}/sessions"
     if session is None:
         _ask(base, "/api/health")
     else:
-        shown = calling.operation("session show", asked._replace(arguments={"id": session["id"]}))
+        shown = invoke.operation("session show", asked._replace(arguments={"id": session["id"]}))
         told = _ask(base, f"/api/sessions/{quote(session['id'])}")
         # Two databases have sessions of one name, but none that began in the same microsecond.
         if (told.get("session") or {}).get("created_at") != shown.answer["session"]["created_at"]:
@@ -65,7 +65,7 @@ def _ask(base: str, path: str) -> dict[str, Any]:
     """The answer of a server, as JSON; an empty one where the server wants a token first."""
     try:
         with urllib.request.urlopen(f"{base}{path}", timeout=TIMEOUT_S) as answer:  # noqa: S310 - http or https
-            found = strictjson.lenient(answer.read(MOST))
+            found = strict_json.lenient(answer.read(MOST))
     except urllib.error.HTTPError as problem:
         why = "it wants a sign-in before it shows anything" if problem.code == 401 else f"it answers {problem.code}"
         raise _not_served(base, why, is_taken=True) from None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from orchestrator.app.kernel import requests
 from orchestrator.app.kernel.requests import REQUIRED, Request
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
 
 STDIN = "-"

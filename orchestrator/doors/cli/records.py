@@ -10,7 +10,7 @@ from orchestrator import bootstrap
 from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, output, shapes
+from orchestrator.doors.cli import invoke, output, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation
 from orchestrator.doors.cli.text import records as text
 from orchestrator.hints import Any
@@ -21,16 +21,16 @@ _EXPORT = "audit export"
 def _export(given: Given) -> Result:
     """Write to a file, or else to stdout, where the document itself is the answer."""
     if given.arguments.get("output", STDIN) != STDIN:
-        return calling.operation(_EXPORT, given)
+        return invoke.operation(_EXPORT, given)
     arguments = {name: value for name, value in given.arguments.items() if name != "output"}
-    return calling.operation(_EXPORT, given._replace(arguments=arguments), _print)._replace(printed=True)
+    return invoke.operation(_EXPORT, given._replace(arguments=arguments), _print)._replace(printed=True)
 
 
 def _print(context: Context, words: str, *, session_id: str, format: str = "jsonl", unmasked: bool = False) -> Answer:
-    from orchestrator.app.audit import attaching, exporting
+    from orchestrator.app.audit import export_evidence, export_session
 
-    tally = attaching.Tally()
-    with contextlib.closing(exporting.stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
+    tally = export_evidence.Tally()
+    with contextlib.closing(export_session.stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
         for chunk in chunks:
             if not output.write(chunk):
                 break
@@ -41,10 +41,10 @@ def _print(context: Context, words: str, *, session_id: str, format: str = "json
 
 def _import(given: Given) -> Result:
     from orchestrator.app import maintenance
-    from orchestrator.app.audit import intake
+    from orchestrator.app.audit import import_session
 
     path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
-    return calling.result(intake.import_file(path, given.arguments["file"], bootstrap.now()), path)
+    return invoke.result(import_session.import_file(path, given.arguments["file"], bootstrap.now()), path)
 
 
 def _imported(answer: dict[str, Any]) -> str:

@@ -9,12 +9,12 @@ from orchestrator.core.running import advice, exits
 from orchestrator.core.suggestions import reword, suggest
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import HUMAN, Command, Given, Result
-from orchestrator.doors.cli.repl import ending, flags, parsing, sources
+from orchestrator.doors.cli.repl import exit, flags, parser, sources
+from orchestrator.doors.cli.repl.identity import Speaker
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.loop import Loop, Worker
+from orchestrator.doors.cli.repl.messages import Answer, Teller
 from orchestrator.doors.cli.repl.sources import Source, Stream, Terminal
-from orchestrator.doors.cli.repl.speaking import Speaker
-from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.errors import OrchestratorError
 
 WELCOME = "Type a task, or /help."
@@ -51,7 +51,7 @@ def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
 
     def lines() -> bool:
         is_project = flags.is_project(session, interactive=interactive)
-        ending.greet(session, teller, given)
+        exit.greet(session, teller, given)
         if interactive:
             output.complain(WELCOME if is_project else NO_PROJECT)
         speaker = Speaker(given.arguments.get("human_token_file"), interactive=interactive)
@@ -61,15 +61,15 @@ def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
         )
         return loop.run()
 
-    closed = ending.ended(session, teller, worker, interrupts, lines, debug=given.debug)
-    teller.answer("end", Answer(closed, ending.reported(closed)))
-    ending.remind(session, teller)
+    closed = exit.ended(session, teller, worker, interrupts, lines, debug=given.debug)
+    teller.answer("end", Answer(closed, exit.reported(closed)))
+    exit.remind(session, teller)
     return int(closed["exit_code"])
 
 
 def _source(*, interactive: bool) -> Source:
     if interactive:
-        return Terminal(tuple(parsing.COMMANDS))
+        return Terminal(tuple(parser.COMMANDS))
     return Stream(sys.stdin.buffer if sys.stdin else None)
 
 

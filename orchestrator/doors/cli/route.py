@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import names
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, values
+from orchestrator.doors.cli import coercion, invoke
 from orchestrator.doors.cli.options import DOCUMENT, Given, Result, of_operation, option
 from orchestrator.errors import InvalidInput, UsageError
 from orchestrator.hints import Any
@@ -18,18 +18,18 @@ def _route(given: Given) -> Result:
     try:
         take_document(arguments)
     except InvalidInput as problem:
-        calling.record_unread("route", given, problem)
+        invoke.record_unread("route", given, problem)
         raise
     for name, flag in (("current_agent", "--current-agent ROLE"), ("status", "--status CODE")):
         if name not in arguments:
             way = suggest("route", current_agent="ROLE", status="STATUS", group_id="GROUP")
             raise UsageError("USAGE", f"route needs {flag}.", way)
-    found = calling.operation("route", given._replace(arguments=arguments))
+    found = invoke.operation("route", given._replace(arguments=arguments))
     if given.json:
         return found
-    from orchestrator.doors.cli import following, text
+    from orchestrator.doors.cli import next_steps, text
 
-    lines = [text.render("route", found.answer), *following.after_route(found.answer, given)]
+    lines = [text.render("route", found.answer), *next_steps.after_route(found.answer, given)]
     return found._replace(text="\n".join(lines))
 
 
@@ -44,19 +44,19 @@ def take_document(arguments: dict[str, Any]) -> None:
         return
     if report is not None and message is not None:
         raise UsageError("USAGE", "--report and --output cannot be given together.", "Give one of them")
-    from orchestrator.core import extract
+    from orchestrator.core import report_parser
 
     if message is None:
-        found, flag = extract.document(report), "--report"
+        found, flag = report_parser.document(report), "--report"
     else:
         text = message.decode("utf-8-sig")
-        found, flag = extract.extract(text, arguments.get("current_agent") or ""), "--output"
+        found, flag = report_parser.extract(text, arguments.get("current_agent") or ""), "--output"
         arguments["raw_text"] = text
     for name in _FROM_DOCUMENT:
         value = getattr(found, name)
         if value and not (name == "status" and _same_status(arguments.get(name), value)):
             plain = value if isinstance(value, str) else dict(value)
-            values.agree(arguments, name, plain, f"{flag} and --{name}")
+            coercion.agree(arguments, name, plain, f"{flag} and --{name}")
 
 
 def _same_status(given: str | None, found: str) -> bool:

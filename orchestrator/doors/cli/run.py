@@ -9,10 +9,10 @@ from orchestrator.core import task_types
 from orchestrator.core.running import advice, exits
 from orchestrator.core.suggestions import reword, suggest
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
-from orchestrator.doors.cli.repl import commands, ending, flags
+from orchestrator.doors.cli.repl import commands, exit, flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.loop import Worker
-from orchestrator.doors.cli.repl.telling import Answer, Teller
+from orchestrator.doors.cli.repl.messages import Answer, Teller
 from orchestrator.errors import OrchestratorError, UsageError
 from orchestrator.hints import Any
 
@@ -59,15 +59,15 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
 
     def work() -> bool:
         flags.is_project(session, interactive=False)
-        ending.greet(session, teller, given)
+        exit.greet(session, teller, given)
         worker.take_up("run", commands.task(session, wanted["prompt"].strip(), wanted.get("type")))
         return interrupts.leaving
 
-    closed = ending.ended(session, teller, worker, interrupts, work, debug=given.debug)
+    closed = exit.ended(session, teller, worker, interrupts, work, debug=given.debug)
     code = int(closed.pop("exit_code"))
     if not isinstance(teller, _Quiet):
-        teller.lines(ending.reported(closed))
-        ending.remind(session, teller)
+        teller.lines(exit.reported(closed))
+        exit.remind(session, teller)
         return Result({}, exit_code=code, printed=True)
     return Result({"db": session.context.path, **closed, **teller.kept}, exit_code=code)
 

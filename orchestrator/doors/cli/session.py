@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from orchestrator.app.session.requests import SetTestingMode
-from orchestrator.doors.cli import calling, values
+from orchestrator.doors.cli import coercion, invoke
 from orchestrator.doors.cli.options import Given, Parameter, Result, of_operation
 
 
@@ -18,8 +18,8 @@ def _testing_mode(given: Given) -> Result:
     elif first is not None:
         if arguments.get("id") == os.environ.get("ORCHESTRATOR_SESSION"):
             arguments.pop("id", None)
-        values.agree(arguments, "id", first, "SESSION and --session-id")
-    return calling.operation("session testing-mode", given._replace(arguments=arguments))
+        coercion.agree(arguments, "id", first, "SESSION and --session-id")
+    return invoke.operation("session testing-mode", given._replace(arguments=arguments))
 
 
 def _lenient(parameter: Parameter) -> Parameter:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orchestrator import bootstrap
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.doors.cli import calling, output, shapes
+from orchestrator.doors.cli import invoke, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, flag, option
 from orchestrator.hints import Any
 
@@ -25,7 +25,7 @@ def _init(given: Given) -> Result:
     path = maintenance.place(given.db, os.environ, folder)
     lost = maintenance.lost(path, os.environ)
     moved = setup.create_database(path, bootstrap.now())
-    context = bootstrap.open_context(path, write=True, door=calling.DOOR)
+    context = bootstrap.open_context(path, write=True, door=invoke.DOOR)
     try:
         answer = setup.initialise(context, workflow=Path(file) if file is not None else None)
         at_risk = maintenance.warnings(context)
@@ -33,7 +33,7 @@ def _init(given: Given) -> Result:
         context.connection.close()
     own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
     warnings = [*lost, *moved.warnings, *at_risk, *_about_workflow(answer["problems"], file)]
-    return calling.result({**own, **answer, **_set_up(root), "warnings": warnings}, path)
+    return invoke.result({**own, **answer, **_set_up(root), "warnings": warnings}, path)
 
 
 def _set_up(root: str | None) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _demo(given: Given) -> Result:
 
 
 def _opened(path: str) -> Any:
-    return bootstrap.open_context(path, write=True, door=calling.DOOR, environment={})
+    return bootstrap.open_context(path, write=True, door=invoke.DOOR, environment={})
 
 
 def _driven(given: Given) -> Result:

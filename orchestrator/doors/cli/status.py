@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.reports.requests import ShowHandoff
 from orchestrator.app.session.requests import ShowStatus
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling
+from orchestrator.doors.cli import invoke
 from orchestrator.doors.cli.options import INTEGER, Given, Result, flag, of_operation, option
 from orchestrator.errors import UsageError
 
@@ -13,7 +13,7 @@ from orchestrator.errors import UsageError
 def _handoff(given: Given) -> Result:
     arguments = dict(given.arguments)
     notation = arguments.pop("format", "md")
-    found = calling.operation("handoff", given._replace(arguments=arguments))
+    found = invoke.operation("handoff", given._replace(arguments=arguments))
     if notation == "md":
         return found
     import json
@@ -31,12 +31,12 @@ def _status(given: Given) -> Result:
     if not watched:
         if interval is not None:
             raise UsageError("USAGE", "--interval needs --watch.", suggest("status", watch=True))
-        return calling.operation("status", asked)
+        return invoke.operation("status", asked)
     if "at_seq" in arguments:
         raise UsageError("USAGE", "--at and --watch cannot be combined: the past does not change.", "Leave one out")
-    from orchestrator.doors.cli import watching
+    from orchestrator.doors.cli import watch
 
-    return watching.watch(asked, interval)
+    return watch.watch(asked, interval)
 
 
 def _opened(asked: Given, is_opened: bool, address: str | None, *, watched: bool) -> Result:

@@ -9,7 +9,7 @@ import sys
 from orchestrator.app.kernel import operations
 from orchestrator.app.workflow.requests import AskWhatIf, DrawWorkflow, LoadWorkflow
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, output, screen, shapes
+from orchestrator.doors.cli import invoke, output, screen, shapes
 from orchestrator.doors.cli.options import (
     INTEGER,
     Command,
@@ -64,7 +64,7 @@ def _what_if(given: Given) -> Result:
 
     chosen = {key: value for key, value in given.arguments.items() if key in ("sessions", "every")}
     with setup.naming(given.arguments["file"]):
-        return calling.operation(
+        return invoke.operation(
             "workflow what-if", given._replace(arguments={**chosen, **assuming(given.arguments)})
         )
 
@@ -75,7 +75,7 @@ def _load(given: Given) -> Result:
     from orchestrator.app import setup
 
     with setup.naming(given.arguments["file"]):
-        found = calling.operation("workflow load", given._replace(arguments=arguments))
+        found = invoke.operation("workflow load", given._replace(arguments=arguments))
     if found.answer["activated"]:
         found.answer["what_if"] = output.worded(
             suggest("workflow what-if", file=given.arguments["file"], every=True)
@@ -151,12 +151,12 @@ def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
 
 
 def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
-    from orchestrator.app.proof import proving
+    from orchestrator.app.proof import model_check
 
-    seconds = given.get("seconds", proving.DEFAULT_SECONDS)
+    seconds = given.get("seconds", model_check.DEFAULT_SECONDS)
     if seconds < 1:
         raise UsageError("USAGE", "--seconds must be a whole number of 1 or more.", "Repeat with --seconds 300")
-    return proving.prove(content, texts, seconds=float(seconds), thorough=bool(given.get("thorough")))
+    return model_check.prove(content, texts, seconds=float(seconds), thorough=bool(given.get("thorough")))
 
 
 def _proved(proof: Any) -> list[str]:
@@ -219,7 +219,7 @@ def _graph(given: Given) -> Result:
     arguments = dict(given.arguments)
     if not given.json and screen.is_terminal(sys.stdout):
         arguments.setdefault("format", "text")
-    found = calling.operation("workflow graph", given._replace(arguments=arguments))
+    found = invoke.operation("workflow graph", given._replace(arguments=arguments))
     drawn = str(found.answer["graph"])
     if arguments.get("format") == "text" and not _has_lines(sys.stdout):
         drawn = drawn.translate(_PLAIN)

@@ -11,7 +11,7 @@ from orchestrator.app.clients import main_agent
 from orchestrator.app.clients.main_agent import Director, ForTurn, Place, ReportMessage, TakeTurn
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.task import own
+from orchestrator.app.task import implied_arguments
 from orchestrator.core import names
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import UsageError
@@ -48,13 +48,13 @@ def _route(context: Context, director: Director, given: Given) -> Answer:
 
 def _task_status(context: Context, director: Director, given: Given) -> Answer:
     """Change the status of a task as the agent of a turn that was taken here."""
-    words = own.SET_STATUS
+    words = implied_arguments.SET_STATUS
     asked = {name: value for name, value in given.items() if name not in ForTurn.parameters()}
     bound = arguments.complete(context, words, arguments.bind(words, {"id": "T", **asked}))
     place = Place(bound[SESSION], given.get("group_id"), given.get("turn"))
     agent = main_agent.started(context, director, words, place)["agent_id"]
     if "id" not in given:
-        bound["id"] = own.main_task(context, agent, bound[SESSION], bound.get("request_id"))
+        bound["id"] = implied_arguments.main_task(context, agent, bound[SESSION], bound.get("request_id"))
     return operations.call(context, words, **{**bound, "by": agent})
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.workflow import pinned
+from orchestrator.app.workflow import session_documents
 from orchestrator.core import masking, names
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import reword, suggest
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.doors.mcp import resources
-from orchestrator.doors.mcp.calling import Caller
+from orchestrator.doors.mcp.tool_calls import Caller
 from orchestrator.doors.mcp.tools import SESSION
 from orchestrator.errors import Refused, UsageError
 
@@ -137,7 +137,7 @@ def _values(caller: Caller, context: Context, of: str, name: str, given: Mapping
         return arguments.open_sessions(context)
     session = _session(caller, context, given)
     if name == "name":
-        return list(pinned.agent_files(context, session))
+        return list(session_documents.agent_files(context, session))
     workflow = _workflow(context, session)
     role = given.get("role", "") if of == REPORT else of
     if name == "role":

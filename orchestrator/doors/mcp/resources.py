@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, urlencode
 
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.workflow import pinned
+from orchestrator.app.workflow import session_documents
 from orchestrator.core import masking, names
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.mcp.calling import Caller, shown
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.doors.mcp.tool_calls import Caller, shown
 from orchestrator.doors.mcp.tools import SESSION
 from orchestrator.errors import UsageError
 
@@ -70,7 +70,7 @@ def listed(caller: Caller) -> list[Resource]:
     """The resources that can be read by name; where there is no database, those that need none to be named."""
     found = [each for each in RESOURCES if not each.is_template]
     try:
-        files = caller.within(lambda context: pinned.agent_files(context, known(caller, context)))
+        files = caller.within(lambda context: session_documents.agent_files(context, known(caller, context)))
     except Exception as problem:
         # Whoever reads one of them is told.
         caller.failed(problem, None)
@@ -114,11 +114,11 @@ def _content(
     caller: Caller, context: Context, session: str | None, what: str, name: str | None, page: dict[str, Any]
 ) -> Content:
     if name is not None:
-        text = pinned.agent_file(context, session or known(caller, context), name)
+        text = session_documents.agent_file(context, session or known(caller, context), name)
         return Content(masking.mask_document(text), MARKDOWN)
     of = session or caller.settings.session_id or arguments.only_session(context, "status", {})
     if what == "workflow":
-        return _json(pinned.workflow(context, of), context, caller)
+        return _json(session_documents.workflow(context, of), context, caller)
     words = "audit timeline"
     bound = arguments.complete(context, words, arguments.bind(words, {SESSION: of, "order": "desc", **page}))
     answer = operations.call(context, words, **bound)

@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from orchestrator.core import names
 from orchestrator.doors.mcp import prompts, resources, tools
-from orchestrator.doors.mcp.calling import Caller
+from orchestrator.doors.mcp.tool_calls import Caller
 from orchestrator.doors.mcp.tools import Tool
 from orchestrator.errors import OrchestratorError
 

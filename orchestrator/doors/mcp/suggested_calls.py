@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator.core import suggestions
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import PERSON, Suggestion
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp.main_tools import MAIN_TOOLS
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Tool
 

@@ -13,8 +13,8 @@ from orchestrator.app.kernel import arguments, operations, parameter_schemas
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.kernel.parameter_schemas import Schema
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
-from orchestrator.app.task import own
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.app.task import implied_arguments
+from orchestrator.core.named_tuple import NamedTuple
 
 Given = dict[str, Any]
 Fill = Callable[[Context, str, Given], Given]
@@ -90,7 +90,7 @@ def _role(context: Context, agent: str, given: Given) -> Given:
         return given
     asked = {name: given[name] for name in (SESSION,) if name in given}
     bound = arguments.complete(context, "route", arguments.bind("route", {**asked, "current_agent": "", "status": ""}))
-    role = own.role(context, agent, bound[SESSION], dry_run=given.get("dry_run") is True)
+    role = implied_arguments.role(context, agent, bound[SESSION], dry_run=given.get("dry_run") is True)
     return {**given, "current_agent": role}
 
 
@@ -99,8 +99,12 @@ def _main_task(context: Context, agent: str, given: Given) -> Given:
     if given.get("id") is not None:
         return given
     asked = {name: given[name] for name in (SESSION, "request_id") if name in given}
-    bound = arguments.complete(context, own.SET_STATUS, arguments.bind(own.SET_STATUS, {**asked, "id": "T", **_DONE}))
-    return {**given, "id": own.main_task(context, agent, bound[SESSION], bound.get("request_id"))}
+    bound = arguments.complete(
+        context,
+        implied_arguments.SET_STATUS,
+        arguments.bind(implied_arguments.SET_STATUS, {**asked, "id": "T", **_DONE}),
+    )
+    return {**given, "id": implied_arguments.main_task(context, agent, bound[SESSION], bound.get("request_id"))}
 
 
 _DONE: Mapping[str, Any] = {"status": "done"}
@@ -146,7 +150,7 @@ TOOLS: dict[str, Tool] = {
         ),
         Tool(
             "update_task_status",
-            own.SET_STATUS,
+            implied_arguments.SET_STATUS,
             "Change a task's status",
             "Move a task to backlog, todo, in_progress, blocked, done or cancelled, within the allowed moves, your"
             " permissions and the guards. A refusal says what is in the way and who may remove it.",
@@ -165,7 +169,7 @@ TOOLS: dict[str, Tool] = {
         ),
         Tool(
             "report_completed",
-            own.SET_STATUS,
+            implied_arguments.SET_STATUS,
             "Report the main task done",
             "Set your main task, the one you have in progress, to done. Refused with COMPLETION_GATE while anything"
             " below it is open; `next` in the refusal says what to do instead.",

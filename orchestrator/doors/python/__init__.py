@@ -72,7 +72,7 @@ class Orchestrator(Methods):
     def audit_import(cls, file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Orchestrator:
         """Import an exported session into an empty database, created where it does not exist, and open it.
 
-        As `orchestrator audit import`; see `orchestrator.app.audit.intake.import_file`.
+        As `orchestrator audit import`; see `orchestrator.app.audit.import_session.import_file`.
 
         Args:
             file: the export, as `audit_export` has written it.
@@ -82,10 +82,10 @@ class Orchestrator(Methods):
             InvalidInput: IMPORT_... {line}. Refused: ALREADY_EXISTS, NOT_EMPTY. EnvironmentProblem: FILE_UNREADABLE.
             EnvironmentProblem: as `open`, IMPORT_TOO_NEW, RULES_DIFFER.
         """
-        from orchestrator.app.audit import intake
+        from orchestrator.app.audit import import_session
 
         database = os.path.abspath(_file(path) or "")
-        intake.import_file(database, os.fspath(file), bootstrap.now())
+        import_session.import_file(database, os.fspath(file), bootstrap.now())
         return cls.open(database)
 
     @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED, Parameter, Request
-from orchestrator.doors.python.calling import Answer, Caller
+from orchestrator.doors.python.call import Answer, Caller
 from orchestrator.hints import Any
 
 

@@ -1,7 +1,7 @@
 from typing import Any
 
 from orchestrator.app.answers import audits, driving, next_actions, people, records, shapes, tasks
-from orchestrator.doors.python.calling import Caller
+from orchestrator.doors.python.call import Caller
 
 class Methods(Caller):
     """A method for every operation."""

@@ -17,8 +17,8 @@ import time
 from orchestrator.app.kernel import human
 from orchestrator.app.people import verification
 from orchestrator.app.running.web_run_service import SERVER_TOKEN, Caller
-from orchestrator.core import ways
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core import caller_labels
+from orchestrator.core.named_tuple import NamedTuple
 
 COOKIE = "orchestrator_visit"
 """What the name of a server's cookie begins with. Browsers tell hosts apart, but not the ports of one."""
@@ -39,7 +39,7 @@ class Visit(NamedTuple):
     @property
     def caller(self) -> Caller:
         """Who stands behind what comes from it."""
-        return Caller(self.person, verification.page_of(self.proof), ways.page_of(self.person))
+        return Caller(self.person, verification.page_of(self.proof), caller_labels.page_of(self.person))
 
 
 class Access:

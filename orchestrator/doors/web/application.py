@@ -17,19 +17,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orchestrator.app.driving.autopilot import Autopilot
 from orchestrator.app.running.web_run_service import Service
 from orchestrator.doors.web import (
-    acts,
-    api_reading,
+    api_reads,
     assets,
-    declared,
-    entering,
     events,
     failures,
+    form_handlers,
+    login,
     pages,
     person_acts,
     session_pages,
 )
+from orchestrator.doors.web import (
+    openapi as declared,
+)
 from orchestrator.doors.web.access import Access
-from orchestrator.doors.web.once import Once
+from orchestrator.doors.web.idempotent_forms import Once
 
 MAX_BODY = 1024 * 1024
 """Bytes of a request's body at most."""
@@ -92,7 +94,7 @@ def create(
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access, app.state.once, app.state.autopilot = service, access, Once(), autopilot
-    for part in (declared, api_reading, events, assets, entering, pages, session_pages, acts, person_acts):
+    for part in (declared, api_reads, events, assets, login, pages, session_pages, form_handlers, person_acts):
         app.include_router(part.router)
     app.state.handle = failures.install(app, pages.failure)
     return app

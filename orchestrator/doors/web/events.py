@@ -15,10 +15,10 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from orchestrator.app.audit import live
-from orchestrator.app.kernel.pooling import Pool
+from orchestrator.app.audit import event_feed
+from orchestrator.app.kernel.connection_pool import Pool
+from orchestrator.doors.web.authentication import Reading, Serving
 from orchestrator.doors.web.bodies import failures
-from orchestrator.doors.web.callers import Reading, Serving
 from orchestrator.doors.web.failures import log
 
 router = APIRouter(prefix="/api")
@@ -99,12 +99,12 @@ def _last(pool: Pool, session: str | None = None) -> int:
     with pool.lent() as context:
         if session is not None:
             context.require_session(session)
-        return live.last(context)
+        return event_feed.last(context)
 
 
 def _after(pool: Pool, number: int, session: str | None) -> tuple[list[dict[str, Any]], int]:
     with pool.lent() as context:
-        return live.after(context, number, session=session)
+        return event_feed.after(context, number, session=session)
 
 
 @router.get("/events", response_class=EventSourceResponse, responses=failures(400, 401, 404, 503))

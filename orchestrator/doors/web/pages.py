@@ -15,8 +15,8 @@ from orchestrator.app.running import run_list_views
 from orchestrator.app.session import dashboard
 from orchestrator.core import questions
 from orchestrator.core.running import states
-from orchestrator.doors.web import callers, rendering
-from orchestrator.doors.web.callers import Reading
+from orchestrator.doors.web import authentication, rendering
+from orchestrator.doors.web.authentication import Reading
 from orchestrator.doors.web.rendering import looking
 
 router = APIRouter(include_in_schema=False)
@@ -50,7 +50,7 @@ def failure(request: Request, status: int, code: str, message: str) -> Response:
     typed = {name: fields[name] for name in TYPED if fields.get(name, "").strip()}
     problem = {"status": status, "code": code, "message": message}
     title = _FAILURES.get(status, "That did not work")
-    if status == HTTPStatus.UNAUTHORIZED and callers.cookie(request):
+    if status == HTTPStatus.UNAUTHORIZED and authentication.cookie(request):
         title = "You have been signed out"
     # Where a form is sent, its page stands when that is opened; the link has its own, which is used up.
     again = request.method == "POST" and not request.url.path.startswith("/open/")

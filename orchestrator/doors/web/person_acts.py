@@ -15,9 +15,9 @@ from starlette.responses import Response
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.requests import REQUIRED, TEXT, Parameter
 from orchestrator.core import names
-from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.web import acts
-from orchestrator.doors.web.callers import Fields, Reading, Serving, Writing
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.doors.web import form_handlers
+from orchestrator.doors.web.authentication import Fields, Reading, Serving, Writing
 from orchestrator.doors.web.failures import Denied
 from orchestrator.doors.web.rendering import looking, segment
 from orchestrator.errors import UsageError
@@ -182,7 +182,7 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
         shown = {each: text for each, text in fields.items() if each in act.fields}
         return _page(request, session, act, name, group, status=status, problem=problem, typed=shown)
 
-    return acts.tried(fields, acts.once(request, fields, done), page)
+    return form_handlers.tried(fields, form_handlers.once(request, fields, done), page)
 
 
 def _act(name: str) -> Act:

@@ -20,16 +20,16 @@ from fastapi import Request
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
-from orchestrator.app.audit import live
+from orchestrator.app.audit import event_feed
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.questions import inbox
 from orchestrator.app.running.requests import MAX_TEXT
-from orchestrator.core import completion, masking, questions, visible
+from orchestrator.core import completion, control_characters, masking, questions
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.suggestions import elsewhere
-from orchestrator.doors.web import assets, callers, once
+from orchestrator.doors.web import assets, authentication, idempotent_forms
 from orchestrator.doors.web.access import VISIT_S
-from orchestrator.doors.web.api_reading import answer
+from orchestrator.doors.web.api_reads import answer
 
 MOST_WAITING = 99
 """Open questions that the navigation counts."""
@@ -52,7 +52,7 @@ def when(text: str | None) -> Markup:
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:
-        return escape(visible.on_a_page(text or ""))
+        return escape(control_characters.on_a_page(text or ""))
     return Markup('<time datetime="{}">{}</time>').format(text, _day_and_time(moment))
 
 
@@ -115,7 +115,7 @@ def asis(text: str) -> Markup:
 
 def _visible(value: Any) -> Any:
     """What a page shows of a value; a part of a page has been through this."""
-    return visible.on_a_page(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return control_characters.on_a_page(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 _MARKS = re.compile(r'name="once" value="[^"]*"')
@@ -147,7 +147,7 @@ def _environment() -> jinja2.Environment:
     )  # fmt: skip
     filters = (when, moments, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
     made.filters |= {each.__name__: each for each in filters}
-    made.globals |= {"asset": assets.address, "form_mark": once.mark, "region": region}
+    made.globals |= {"asset": assets.address, "form_mark": idempotent_forms.mark, "region": region}
     made.globals |= {"max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made
 
@@ -167,7 +167,7 @@ class Look:
         self._session = session
         self.context = context
         # Before anything else is read: what happens meanwhile is told again.
-        self._number = live.last(context)
+        self._number = event_feed.last(context)
 
     def ask(self, operation: str, **given: Any) -> Answer:
         """What an operation answers; `page` masks the secrets in it, together with all else that it shows."""
@@ -186,7 +186,7 @@ class Look:
 @contextlib.contextmanager
 def looking(request: Request, session: str | None = None) -> Iterator[Look]:
     """A look at the database."""
-    with callers.service(request).pool.lent() as context:
+    with authentication.service(request).pool.lent() as context:
         yield Look(request, context, session)
 
 
@@ -196,7 +196,7 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
     Args:
         data: JSON-like values, which are masked; a picture as `Markup` is taken as it is.
     """
-    visit = callers.visit(request)
+    visit = authentication.visit(request)
     pictures = {name: value for name, value in data.items() if isinstance(value, Markup)}
     told = {name: value for name, value in data.items() if name not in pictures}
     known = {
@@ -204,8 +204,8 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "person": masking.mask(visit.person) if visit else None,
         "csrf": visit.csrf if visit else "",
         "base": f"{request.url.scheme}://{request.url.netloc}",
-        "ended": visit is None and bool(callers.cookie(request)),
-        "closed": not callers.access(request).reading,
+        "ended": visit is None and bool(authentication.cookie(request)),
+        "closed": not authentication.access(request).reading,
         "hours": VISIT_S // 3600,
         "path": request.url.path,
         "query": request.url.query,

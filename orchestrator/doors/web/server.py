@@ -13,7 +13,7 @@ import uvicorn
 
 from orchestrator import bootstrap
 from orchestrator.app.people import verification
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.doors.web import application, failures
 from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token
 from orchestrator.errors import UsageError

@@ -18,12 +18,12 @@ from orchestrator.app.running import run_list_views
 from orchestrator.app.session import board
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.workflow import workflows
-from orchestrator.core import lane_picture, masking, visible
+from orchestrator.core import control_characters, lane_picture, masking
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import elsewhere
 from orchestrator.core.workflow import svg_style
 from orchestrator.doors.web import person_acts, session_activity
-from orchestrator.doors.web.callers import Reading
+from orchestrator.doors.web.authentication import Reading
 from orchestrator.doors.web.rendering import Look, looking, segment
 
 router = APIRouter(include_in_schema=False, prefix="/sessions/{session}")
@@ -107,7 +107,7 @@ def picture(look: Look, session: str, group: str | None = None, *, empty: bool =
     found = workflows.way_gone(look.context, session_id=session, group_id=group, whole=whole)
     # A picture goes onto the page as it is.
     drawn = masking.mask(elsewhere(found["graph"])) if empty or found["positions"] else ""
-    return Markup(visible.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
+    return Markup(control_characters.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
 
 
 @router.get("/time")
@@ -124,7 +124,7 @@ def show_time(
         shown = lane_picture.part(lane_picture.window(found["start"], found["end"]), parts, place)
         base = f"/sessions/{segment(session)}"
         for lane in found["lanes"]:
-            drawn = visible.on_a_page(lane_picture.svg(lane, shown, base))
+            drawn = control_characters.on_a_page(lane_picture.svg(lane, shown, base))
             lane["drawn"] = Markup(drawn)  # noqa: S704 - made and escaped by us
         data = {"lanes": found, "zoom": parts, "at": place, "zooms": ZOOMS}
         data |= {"moments": lane_picture.moments(shown), "roles": lane_picture.ROLES}

@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Mapping
 
 from orchestrator import resources
+from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import program_variables, providers
 from orchestrator.core.running.program_variables import OF_PROGRAM
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.hints import Any, Final
 from orchestrator.runner import port, process
 from orchestrator.runner.executors import failures, own_result, reading

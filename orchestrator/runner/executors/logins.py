@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.running import program_variables
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.runner import commands, port
@@ -25,8 +25,8 @@ def claude_code(program: str, variables: Mapping[str, str]) -> port.Availability
     """What `claude auth status` says, which knows keys, tokens and cloud providers as well."""
     ended = _ask((program, "auth", "status"), variables)
     try:
-        found = strictjson.loads(ended.output[ended.output.find("{") :], "the answer", _SIZE)
-    except strictjson.JsonProblem:
+        found = strict_json.loads(ended.output[ended.output.find("{") :], "the answer", _SIZE)
+    except strict_json.JsonProblem:
         return port.Availability(True)
     if isinstance(found, dict) and found.get("loggedIn") is False:
         what = sentence("Run {} and type /login, or set ANTHROPIC_API_KEY", local(program))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.hints import Any
 
 _OPENING = re.compile(r'^\{(?:\s*"|\}\s*\Z)', re.MULTILINE)
@@ -30,8 +30,8 @@ def final_object(stdout: str) -> dict[str, Any] | None:
     begins = [found.start() for found in _OPENING.finditer(text)]
     if not begins:
         return None
-    start = 0 if begins[0] == 0 and strictjson.end_of(text, 0) == len(text) else begins[-1]
-    end = strictjson.end_of(text, start)
+    start = 0 if begins[0] == 0 and strict_json.end_of(text, 0) == len(text) else begins[-1]
+    end = strict_json.end_of(text, start)
     if end == len(text):
         return _strict(text[start:])
     if end is None:
@@ -43,7 +43,7 @@ def objects(stdout: str) -> list[dict[str, Any]]:
     """Every line of the output that is a strict JSON object; other lines are left out."""
     found = []
     for line in stdout.splitlines():
-        if line.startswith("{") and strictjson.end_of(line, 0) is not None:
+        if line.startswith("{") and strict_json.end_of(line, 0) is not None:
             try:
                 found.append(_strict(line))
             except Unreadable:
@@ -53,18 +53,18 @@ def objects(stdout: str) -> list[dict[str, Any]]:
 
 def _refuse_cut(text: str, start: int) -> None:
     """Tell the beginning of a result from an example, or from bytes that are no text, after which the text goes on."""
-    if start and "\n" in text[start:] and not strictjson.breaks_off(text, start):
+    if start and "\n" in text[start:] and not strict_json.breaks_off(text, start):
         return
     try:
-        strictjson.loads(text[start:], "the JSON result", None)
-    except strictjson.JsonProblem as problem:
+        strict_json.loads(text[start:], "the JSON result", None)
+    except strict_json.JsonProblem as problem:
         raise Unreadable(problem.message, cut=problem.kind == "cut") from problem
 
 
 def _strict(text: str) -> dict[str, Any]:
     try:
-        found = strictjson.loads(text, "the JSON result", None)
-    except strictjson.JsonProblem as problem:
+        found = strict_json.loads(text, "the JSON result", None)
+    except strict_json.JsonProblem as problem:
         raise Unreadable(problem.message, cut=problem.kind == "cut") from problem
     if not isinstance(found, dict):
         raise Unreadable("the JSON result is no object", cut=False)

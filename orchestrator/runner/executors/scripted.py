@@ -28,7 +28,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator import errors
 from orchestrator import files as named_files
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.core.suggestions import joined, local, sentence
 from orchestrator.hints import Any, Final
 from orchestrator.runner import port
@@ -101,10 +101,10 @@ def load(path: str | pathlib.Path) -> Scripted:
         InvalidInput: SCRIPT_INVALID, it cannot be read or has problems; all of them are told.
     """
     try:
-        found = strictjson.loads(named_files.content(path), "")
+        found = strict_json.loads(named_files.content(path), "")
     except named_files.Unreadable as problem:
         raise _invalid([sentence("the script {} {}", local(repr(str(path))), problem.reason)]) from problem
-    except strictjson.JsonProblem as problem:
+    except strict_json.JsonProblem as problem:
         raise _invalid([sentence("the script {}{}", local(repr(str(path))), problem.message)]) from problem
     steps = found.get("steps") if isinstance(found, dict) else found
     if not isinstance(steps, list):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.store import asking
+from orchestrator.store import readonly_sql
 from tests.integration.app.desk import Desk
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -148,7 +148,7 @@ def test_the_authorizer_and_the_file_s_mode_hold_where_the_first_word_is_not_loo
     desk: Desk, sql: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(asking, "_check_start", lambda sql: None)
+    monkeypatch.setattr(readonly_sql, "_check_start", lambda sql: None)
     before = digest(desk.path)
     assert desk.refused("audit query", sql=sql).code in ("NOT_PERMITTED", "READ_ONLY", "SQL_INVALID")
     assert (digest(desk.path), (tmp_path / "copy.db").exists(), (tmp_path / "x.db").exists()) == (before, False, False)
@@ -222,7 +222,7 @@ class TestBounds:
         assert (len(answer["rows"]), answer["rows"][-1], answer["has_more"]) == (1000, [1000], True)
 
     def test_an_answer_ends_with_the_row_that_is_too_much(self, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(asking, "ANSWER_LIMIT", 1000)
+        monkeypatch.setattr(readonly_sql, "ANSWER_LIMIT", 1000)
         answer = desk.call("audit query", sql=f"{ENDLESS} SELECT printf('%.*c', 400, 'x') FROM n")
         assert ([len(row[0]) for row in answer["rows"]], answer["has_more"]) == ([400, 400, 400], True)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orchestrator.app.answers import audits
 from orchestrator.app.audit import stats
-from orchestrator.app.kernel import moments
+from orchestrator.app.kernel import durations
 from orchestrator.store import gaps, guards, inquiries
 from tests.integration.app.desk import Desk
 
@@ -475,7 +475,7 @@ def test_a_share_is_a_decimal_text(part: int, whole: int, text: str | None) -> N
 @given(st.datetimes(), st.datetimes())
 def test_a_duration_is_of_whole_seconds_and_never_below_none(one: Any, other: Any) -> None:
     written = [f"{each.isoformat(timespec='microseconds')}Z" for each in (one, other)]
-    assert moments.seconds(*written) == max(0, (other - one) // datetime.timedelta(seconds=1))
+    assert durations.seconds(*written) == max(0, (other - one) // datetime.timedelta(seconds=1))
 
 
 STEPS = st.lists(st.tuples(st.sampled_from("rcs"), st.sampled_from(["", "A", "B"]), st.booleans()), max_size=40)

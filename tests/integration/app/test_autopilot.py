@@ -17,8 +17,8 @@ from orchestrator.app.driving import autopilot, drive
 from orchestrator.app.driving.autopilot import Autopilot
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.running.worker import CHANNEL
 from orchestrator.errors import EnvironmentProblem
 from tests import persons

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app import maintenance, setup
-from orchestrator.app.audit import exporting, intake
+from orchestrator.app.audit import export_session, import_session
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.session.requests import SetTestingMode
 from tests.integration.app.desk import Desk
@@ -163,7 +163,7 @@ def test_a_testing_mode_is_one_of_three(desk: Desk) -> None:
 def test_an_export_has_a_known_format(desk: Desk) -> None:
     desk.session("S1")
     with pytest.raises(errors.UsageError, match="format must be"):
-        list(exporting.stream(desk.context, "S1", "xml"))
+        list(export_session.stream(desk.context, "S1", "xml"))
 
 
 def test_a_copy_has_a_name(desk: Desk) -> None:
@@ -195,10 +195,13 @@ def test_a_workflow_file_that_cannot_be_read_is_named(tmp_path: pathlib.Path) ->
 
 def test_an_export_is_not_read_from_a_stdin_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(errors.EnvironmentProblem, match="stdin is not available"), intake._opened(intake.STDIN):
+    with (
+        pytest.raises(errors.EnvironmentProblem, match="stdin is not available"),
+        import_session._opened(import_session.STDIN),
+    ):
         pass
 
 
 def test_an_export_that_cannot_be_read_to_its_end_says_why() -> None:
     with pytest.raises(errors.EnvironmentProblem, match="Input/output error; nothing was imported"):
-        list(intake._lines(_Torn()))
+        list(import_session._lines(_Torn()))

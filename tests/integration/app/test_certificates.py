@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.app.audit import check_certificate
-from orchestrator.core import certificates, strictjson
+from orchestrator.core import certificates, strict_json
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
 from tests import cases, conftest, persons
@@ -54,7 +54,7 @@ def made() -> str:
 
 
 def document(court: Court, **more: Any) -> str:
-    return strictjson.canonical(court.do("certificate make", session_id=SESSION, **more)["document"]) + "\n"
+    return strict_json.canonical(court.do("certificate make", session_id=SESSION, **more)["document"]) + "\n"
 
 
 def found(text: str | bytes, **more: Any) -> list[tuple[str, str]]:
@@ -441,7 +441,7 @@ def sizes(groups: int) -> tuple[float, float]:
     body, marks = whole["certificate"], whole["marks"]
 
     def size(*values: object) -> int:
-        return sum(len(strictjson.canonical(each)) for each in values)
+        return sum(len(strict_json.canonical(each)) for each in values)
 
     proven = size(body["events"], body["proof"], marks["events"]) / len(body["events"])
     return proven, size(body["groups"], body["merges"], marks["groups"], marks["merges"]) / groups

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.audit import replaying
-from orchestrator.app.kernel import unread
+from orchestrator.app.audit import replay_events
+from orchestrator.app.kernel import malformed_calls
 from orchestrator.app.kernel.context import MAX_DETAIL, Context
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import memory
@@ -26,7 +26,7 @@ def last_event(table: Table) -> dict[str, Any]:
 def assert_told_again(table: Table) -> None:
     """A replay gives the same refusals and the same events, hashes included."""
     fresh = Context(memory.connect(), path="", clock=lambda: "", door="none", channel="none", deadline_s=1.0)
-    replaying.replay(fresh, replaying.events(table.context))
+    replay_events.replay(fresh, replay_events.events(table.context))
     for name in ("refusals", "router_decisions", "audit_events"):
         recorded = table.rows(f"SELECT * FROM {name} ORDER BY rowid")
         assert fresh.connection.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall() == recorded
@@ -75,7 +75,7 @@ def test_what_could_not_be_read_is_recorded_and_told_again() -> None:
     table = Table("A", plan=True)
     problem = InvalidInput("METADATA_INVALID", "--details is no JSON.", problems=[])
     given = {"session_id": SESSION, "current_agent": "dev", "status": "PARTIAL", "group_id": "A"}
-    unread.record(table.context, "route", given, problem)
+    malformed_calls.record(table.context, "route", given, problem)
     assert table.rows("SELECT code, group_id, role, detail FROM refusals") == [
         ("METADATA_INVALID", "A", "dev", "--details is no JSON.")
     ]
@@ -85,5 +85,5 @@ def test_what_could_not_be_read_is_recorded_and_told_again() -> None:
 @pytest.mark.parametrize("given", [{"session_id": "S9"}, {"dry_run": True}], ids=["unknown session", "dry run"])
 def test_what_belongs_to_no_known_session_is_not_recorded(given: dict[str, Any]) -> None:
     table = Table("A")
-    unread.record(table.context, "route", given, InvalidInput("METADATA_INVALID", "no JSON"))
+    malformed_calls.record(table.context, "route", given, InvalidInput("METADATA_INVALID", "no JSON"))
     assert table.count("refusals") == 0

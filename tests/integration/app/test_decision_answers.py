@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.app.engine import decision_answers
-from orchestrator.core import exactjson
+from orchestrator.core import canonical_json
 from orchestrator.core.routing import facts
-from orchestrator.store import verifying
+from orchestrator.store import verify_chain
 from tests.integration.app import twins
 from tests.integration.app.table import SESSION, Table
 
@@ -31,7 +31,7 @@ def test_an_answer_is_put_together_as_it_was_stored_whole(story: str) -> None:
     stored = older.rows(KEPT, session=story)
     seqs = dict.fromkeys(seq for seq, _ in stored)
     found = [each for seq in seqs for each in decision_answers.of_step(newer.context.reader, story, seq)]
-    assert [exactjson.exact(each) for each in found] == [text for _, text in stored]
+    assert [canonical_json.exact(each) for each in found] == [text for _, text in stored]
     lean = sum(len(text) for _, text in newer.rows(KEPT, session=story))
     assert lean < 0.6 * sum(len(text) for _, text in stored)
 
@@ -49,7 +49,7 @@ def test_what_was_decided_under_older_rules_is_answered_and_told_again_as_it_was
     assert again == {**first, "repeated": True}
     assert table.rows(KEPT, session=SESSION)[: len(kept)] == kept
     assert table.do("audit replay", session_id=SESSION)["equal"]
-    assert list(verifying.broken(table.context.connection, SESSION)) == []
+    assert list(verify_chain.broken(table.context.connection, SESSION)) == []
 
 
 def test_the_same_turn_sent_again_gets_the_same_answer() -> None:

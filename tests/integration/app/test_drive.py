@@ -20,7 +20,7 @@ from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
-from orchestrator.runner import commands, owners
+from orchestrator.runner import commands, process_identity
 from orchestrator.store import turn_reader
 from tests import persons
 from tests.integration.app.desk import Desk
@@ -259,11 +259,11 @@ def test_what_a_killed_driver_left_is_taken_over(
 ) -> None:
     """P35: every turn is answered once; an answer that was given already counts."""
     planned(team)
-    gone = owners.mine().rpartition(":")[0] + ":1"
+    gone = process_identity.mine().rpartition(":")[0] + ":1"
     start = team.left(gone)
     if state is not None:
         if state == "running":
-            monkeypatch.setattr(owners, "mine", lambda: gone)
+            monkeypatch.setattr(process_identity, "mine", lambda: gone)
         run = _left(team, state)
         monkeypatch.undo()
         starts.bind(team.desk.context, start, worker=run)
@@ -283,7 +283,7 @@ def _left(team: Team, state: str) -> str:
         return driven_turn.run_turn(team.desk.context, order).run
     asked = turn_runs.QueueTurn(
         session_id="S1", group="A", turn=team.turn(), role="developer", prompt="x", executor="scripted", model=None,
-        folder=root, root=root, owner=owners.mine(),
+        folder=root, root=root, owner=process_identity.mine(),
     )  # fmt: skip
     queued = operations.ask(team.desk.context, asked)
     run = turn_reader.by_id(team.desk.context.connection, queued["run"])
@@ -294,9 +294,9 @@ def _left(team: Team, state: str) -> str:
 
 def test_what_cannot_be_ended_of_a_killed_driver_keeps_its_turn(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     planned(team)
-    gone = owners.mine().rpartition(":")[0] + ":1"
+    gone = process_identity.mine().rpartition(":")[0] + ":1"
     team.left(gone)
-    monkeypatch.setattr(owners, "mine", lambda: gone)
+    monkeypatch.setattr(process_identity, "mine", lambda: gone)
     _left(team, "running")
     monkeypatch.undo()
     monkeypatch.setattr(leftovers.lock_acquisition, "free_abandoned", lambda _: {})

@@ -17,7 +17,7 @@ from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import commands, driver_locks, owners, repository
+from orchestrator.runner import commands, driver_locks, process_identity, repository
 from orchestrator.store import migrate, turn_reader
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -146,7 +146,7 @@ def test_a_merge_that_was_not_seen_goes_back_with_the_reason(team: Team) -> None
 def test_a_merge_of_a_worktree_is_taken_with_its_proof_alone(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
-    start = team.left(owners.mine(), isolation="worktree")
+    start = team.left(process_identity.mine(), isolation="worktree")
     # The driver's own word is not enough, and neither is that of a person who takes the turn over.
     message = "STATUS: MERGE_SUCCESS"
     for report in (
@@ -165,7 +165,7 @@ def test_a_merge_of_a_worktree_is_taken_with_its_proof_alone(team: Team) -> None
 def test_a_merge_by_hand_needs_a_turn_in_which_no_worktree_was_begun(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
-    start = team.left(owners.mine(), isolation="worktree")
+    start = team.left(process_identity.mine(), isolation="worktree")
     starts.end(team.desk.context, start, outcome="freed", reason="x")
     with pytest.raises(Refused, match="its merge was not verified") as caught:
         team.desk.report("developer MERGE_SUCCESS", "A")
@@ -349,7 +349,7 @@ def test_a_branch_that_does_not_hold_the_groups_is_refused(team: Team) -> None:
 def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
     """A branch without a commit of its own is merged already, whatever its agent has in hand."""
     team.desk.planned("S1", "A")
-    start = team.left(owners.mine(), isolation="worktree")
+    start = team.left(process_identity.mine(), isolation="worktree")
     tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
     cleaned = team.drive(clean=True)
     assert (cleaned["removed"], cleaned["kept"], len(cleaned["in_use"])) == ([], [], 2)
@@ -399,7 +399,7 @@ def test_an_answer_that_a_killed_driver_had_not_routed_is_kept_and_measured_like
     team.desk.planned("S1", "A")
     if turns:
         team.drive(build("A", "built\n"), *REST, max_steps=turns)
-    start = team.left(owners.mine().rpartition(":")[0] + ":1", isolation="worktree")
+    start = team.left(process_identity.mine().rpartition(":")[0] + ":1", isolation="worktree")
     tree = trees.prepare(str(team.folder), start, action, lambda *_, **__: None)
     executor = crew.crew(team.script(answers[0]), ()).usual.executor
     order = driven_turn.TurnOrder("S1", "A", start["turn"], "developer", "x", executor, tree.path, str(team.folder))
@@ -480,12 +480,12 @@ def test_an_id_becomes_one_part_of_a_ref(id: str, part: str) -> None:
 
 def killed(team: Team, patch: pytest.MonkeyPatch, role: str = "developer", **files: str) -> str:
     """A driver that was killed while its agent had written files into its tree; the tree."""
-    gone = owners.mine().rpartition(":")[0] + ":1"
+    gone = process_identity.mine().rpartition(":")[0] + ":1"
     start = team.left(gone, isolation="worktree")
     tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
     for name, text in files.items():
         pathlib.Path(tree.path, name).write_text(text, errors="surrogateescape")
-    patch.setattr(owners, "mine", lambda: gone)
+    patch.setattr(process_identity, "mine", lambda: gone)
     asked = turn_runs.QueueTurn(
         session_id="S1", group="A", turn=start["turn"], role=role, prompt="x", executor="scripted", model=None,
         folder=tree.path, root=str(team.folder), owner=gone,

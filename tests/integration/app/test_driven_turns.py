@@ -22,7 +22,8 @@ from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
 from orchestrator.app.running.orphaned_runs import LOST
 from orchestrator.core.running import locks
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
-from orchestrator.runner import evidence_files, evidence_kept, lost, owners, port, process, task_logs
+from orchestrator.runner import evidence_files, evidence_kept, port, process, process_identity, task_logs
+from orchestrator.runner import orphan_recovery as lost
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
 from orchestrator.store import evidence, run_reader, sqlite, turn_reader
@@ -197,7 +198,7 @@ def held(desk: Desk, group: str | None, folder: str) -> turn_reader.TurnRun:
             model=None,
             folder=folder,
             root=str(desk.path.parent / "project"),
-            owner=owners.mine(),
+            owner=process_identity.mine(),
         ),
     )
     run = turn_reader.by_id(desk.context.connection, found["run"])
@@ -252,7 +253,7 @@ def test_who_came_first_is_served_first(desk: Desk) -> None:
                 model=None,
                 folder=tree(desk, "A"),
                 root=str(desk.path.parent),
-                owner=owners.mine(),
+                owner=process_identity.mine(),
             ),
         )
         ids.append(found["run"])
@@ -290,7 +291,7 @@ def test_two_at_once_leave_whole_evidence_of_both(desk: Desk) -> None:
 
 def test_a_dead_driver_is_freed_by_the_next_turn(desk: Desk) -> None:
     """P6, P35: the run of a turn whose process is gone has failed, and holds nothing any more."""
-    gone = owners.mine().rpartition(":")[0] + ":1"
+    gone = process_identity.mine().rpartition(":")[0] + ":1"
     found = operations.ask(
         desk.context,
         turn_runs.QueueTurn(
@@ -362,7 +363,7 @@ def test_a_turn_does_not_wait_for_one_whose_executor_started_this_process(
 ) -> None:
     """P12: such waiting would never end."""
     first = held(desk, "A", tree(desk, "A"))
-    monkeypatch.setattr(lost, "is_within", lambda tag: tag == lost.tag(owners.mine(), first.id))
+    monkeypatch.setattr(lost, "is_within", lambda tag: tag == lost.tag(process_identity.mine(), first.id))
     result = run_turn(desk.context, order(desk, folder=tree(desk, "A"), patience_s=60.0))
     assert (result.state, result.code) == ("failed", "E403")
     assert "whose executor started this process" in str(result.reason)
@@ -371,8 +372,8 @@ def test_a_turn_does_not_wait_for_one_whose_executor_started_this_process(
 def test_what_cannot_be_ended_of_a_lost_turn_keeps_its_group(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """P6, P35."""
     first = held(desk, "A", tree(desk, "A"))
-    monkeypatch.setattr(owners, "is_gone", lambda owner: owner == first.owner)
-    monkeypatch.setattr(owners, "mine", lambda: "other:1:2")
+    monkeypatch.setattr(process_identity, "is_gone", lambda owner: owner == first.owner)
+    monkeypatch.setattr(process_identity, "mine", lambda: "other:1:2")
     monkeypatch.setattr(lost, "end", lambda _: lost.Lost(left=("sleep (42)",)))
     result = run_turn(desk.context, order(desk, folder=tree(desk, "A"), patience_s=0.2))
     assert (result.state, result.code, "sleep (42)" in str(result.reason)) == ("failed", "E405", True)
@@ -401,7 +402,7 @@ def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
 
 def test_a_turn_whose_process_is_gone_is_told_and_ended_by_a_repl_of_its_project(desk: Desk) -> None:
     """P35: so that its session can end though nobody drives it any more."""
-    gone = owners.mine().rpartition(":")[0] + ":1"
+    gone = process_identity.mine().rpartition(":")[0] + ":1"
     found = operations.ask(
         desk.context,
         turn_runs.QueueTurn(
@@ -439,7 +440,7 @@ def script(desk: Desk) -> pathlib.Path:
 def test_who_was_started_for_a_turn_is_no_person(desk: Desk) -> None:
     """The processes that run turns are known to the proof of a person, as those that run tasks."""
     held(desk, "A", tree(desk, "A"))
-    assert run_reader.owners(desk.context.connection) == [owners.mine()]
+    assert run_reader.owners(desk.context.connection) == [process_identity.mine()]
 
 
 # --- what is refused
@@ -478,7 +479,7 @@ def test_nothing_runs_in_a_session_that_has_ended_and_none_ends_while_something_
             model=None,
             folder=run.folder,
             root=run.root,
-            owner=owners.mine(),
+            owner=process_identity.mine(),
         ),
     )["run"]
     desk.call("session end", id="S1", by="user", reason="no more")

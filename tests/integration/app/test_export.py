@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from orchestrator import Orchestrator, testing
 from orchestrator.app import setup
-from orchestrator.app.audit import exporting, intake, replayed
+from orchestrator.app.audit import export_session, import_session, replay_comparison
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import export_format
 from orchestrator.core.routing import engine
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import constants, declared, memory, sqlite, taking, verifying
+from orchestrator.store import constants, declared_schema, import_database, memory, sqlite, verify_chain
 from tests.acceptance import walking
 from tests.integration.app.test_replayed import OUTSIDERS, SAID_BEFORE, STORY, other_rules, played
 
@@ -31,7 +31,7 @@ AT = "2026-03-01T00:00:00.000000Z"
 
 
 def lines(context: Context) -> list[bytes]:
-    return b"".join(exporting.stream(context, "S1", "jsonl")).splitlines(keepends=True)
+    return b"".join(export_session.stream(context, "S1", "jsonl")).splitlines(keepends=True)
 
 
 def rows(connection: sqlite3.Connection, *, of: str = "S1") -> dict[str, list[Any]]:
@@ -58,8 +58,8 @@ def in_memory(path: str, at: str) -> Iterator[sqlite.Connection]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, list[Any]]]:
     """Imports that are built in memory; what would have been put in place is kept here."""
     put: list[dict[str, list[Any]]] = []
-    monkeypatch.setattr(taking, "aside", in_memory)
-    monkeypatch.setattr(taking, "put", lambda connection, *_: put.append(rows(connection)))
+    monkeypatch.setattr(import_database, "aside", in_memory)
+    monkeypatch.setattr(import_database, "put", lambda connection, *_: put.append(rows(connection)))
     return put
 
 
@@ -74,7 +74,7 @@ def file(tmp_path: pathlib.Path) -> Callable[[list[bytes]], str]:
 
 def refused(path: pathlib.Path, export: str) -> OrchestratorError:
     with pytest.raises(OrchestratorError) as caught:
-        intake.import_file(str(path), export, AT)
+        import_session.import_file(str(path), export, AT)
     return caught.value
 
 
@@ -87,9 +87,9 @@ def test_any_story_is_equal_after_export_and_import(
     walk.go(steps)
     export = tmp_path / "export.jsonl"
     export.write_bytes(b"".join(lines(walk.context)))
-    answer = intake.import_file(str(tmp_path / "other.db"), str(export), AT)
+    answer = import_session.import_file(str(tmp_path / "other.db"), str(export), AT)
     assert quick.pop() == rows(walk.context.connection)
-    assert answer["head"] == replayed.replay(walk.context, session_id="S1")["head"]
+    assert answer["head"] == replay_comparison.replay(walk.context, session_id="S1")["head"]
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ def test_an_import_into_a_new_file_verifies(
     story: tuple[walking.Op, ...], tmp_path: pathlib.Path, file: Callable[[list[bytes]], str]
 ) -> None:
     context, path = played(story), tmp_path / "new" / "other.db"
-    intake.import_file(str(path), file(lines(context)), AT)
+    import_session.import_file(str(path), file(lines(context)), AT)
     connection = sqlite.connect(path, write=False)
     actual, expected = rows(connection), rows(context.connection)
     assert actual == expected
-    assert list(verifying.broken(connection, "S1")) == []
+    assert list(verify_chain.broken(connection, "S1")) == []
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
     assert [each.name for each in path.parent.iterdir() if not each.name.startswith("other.db")] == []
@@ -120,7 +120,7 @@ def test_what_was_imported_can_be_exported_again_and_is_the_same_file(
 ) -> None:
     context, path = played(OUTSIDERS), tmp_path / "other.db"
     first = lines(context)
-    intake.import_file(str(path), file(first), AT)
+    import_session.import_file(str(path), file(first), AT)
     again = Context(
         sqlite.connect(path, write=False), path=str(path), clock=testing.Clock(), door="x", channel="x", deadline_s=1.0
     )
@@ -140,7 +140,7 @@ def initialised(path: pathlib.Path) -> Context:
 def guards(connection: sqlite3.Connection) -> list[tuple[str, str, str]]:
     """All that is declared in a database; white space between words says nothing."""
     found = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY 1, 2")
-    return [(kind, name, declared.normalised(sql or "")) for kind, name, sql in found]
+    return [(kind, name, declared_schema.normalised(sql or "")) for kind, name, sql in found]
 
 
 def test_a_database_that_only_init_has_written_to_is_empty(
@@ -149,7 +149,7 @@ def test_a_database_that_only_init_has_written_to_is_empty(
     path = tmp_path / "other.db"
     initialised(path).connection.close()
     context = played()
-    intake.import_file(str(path), file(lines(context)), AT)
+    import_session.import_file(str(path), file(lines(context)), AT)
     connection = sqlite.connect(path, write=False)
     assert rows(connection) == rows(context.connection)
     whole = initialised(tmp_path / "whole.db").connection
@@ -192,7 +192,7 @@ def test_a_session_that_comes_in_meanwhile_wins(
     tmp_path: pathlib.Path, file: Callable[[list[bytes]], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the first look and the end another process begins to work in the database."""
-    path, check = tmp_path / "other.db", intake._Intake.check
+    path, check = tmp_path / "other.db", import_session._Intake.check
 
     def meanwhile(self: Any) -> None:
         check(self)
@@ -200,7 +200,7 @@ def test_a_session_that_comes_in_meanwhile_wins(
         walking.perform(context, walking.Op("session create", {"id": "S7"}))
         context.connection.close()
 
-    monkeypatch.setattr(intake._Intake, "check", meanwhile)
+    monkeypatch.setattr(import_session._Intake, "check", meanwhile)
     assert refused(path, file(lines(played()))).code == "NOT_EMPTY"
     connection = sqlite.connect(path, write=False)
     assert connection.execute("SELECT id FROM sessions").fetchall() == [("S7",)]
@@ -384,7 +384,7 @@ def test_what_other_rules_decide_otherwise_is_said_to_be_so(
 ) -> None:
     content = lines(played())
     other_rules(monkeypatch, lambda decision: decision)
-    intake.import_file(str(tmp_path / "other.db"), file(content), AT)
+    import_session.import_file(str(tmp_path / "other.db"), file(content), AT)
     assert len(quick) == 1
     other_rules(monkeypatch, lambda decision: decision._replace(model="another"))
     problem = refused(tmp_path / "other.db", file(content))
@@ -405,13 +405,13 @@ def test_what_cannot_be_read_is_named(tmp_path: pathlib.Path, name: str) -> None
 
 def test_an_export_is_a_new_file_of_its_owner(tmp_path: pathlib.Path) -> None:
     context, path = played(), tmp_path / "s1.jsonl"
-    answer = exporting.export(context, session_id="S1", output=str(path))
+    answer = export_session.export(context, session_id="S1", output=str(path))
     assert (answer["lines"], answer["bytes"], answer["output"]) == (
         len(lines(context)), path.stat().st_size, str(path),
     )  # fmt: skip
     assert path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(OrchestratorError) as caught:
-        exporting.export(context, session_id="S1", output=str(path))
+        export_session.export(context, session_id="S1", output=str(path))
     assert caught.value.code == "ALREADY_EXISTS"
     assert path.read_bytes() == b"".join(lines(context))
 
@@ -422,14 +422,14 @@ def test_an_export_is_a_new_file_of_its_owner(tmp_path: pathlib.Path) -> None:
 )
 def test_an_export_that_cannot_be_written_is_named(tmp_path: pathlib.Path, name: str, code: str) -> None:
     with pytest.raises(OrchestratorError) as caught:
-        exporting.export(played(), session_id="S1", output=str(tmp_path / name) if name else name)
+        export_session.export(played(), session_id="S1", output=str(tmp_path / name) if name else name)
     assert (caught.value.code, list(tmp_path.iterdir())) == (code, [])
 
 
 def test_an_export_that_breaks_off_leaves_nothing(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "_event", lambda event, hide: 1 / 0)
+    monkeypatch.setattr(export_session, "_event", lambda event, hide: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        exporting.export(played(), session_id="S1", output=str(tmp_path / "s1.jsonl"))
+        export_session.export(played(), session_id="S1", output=str(tmp_path / "s1.jsonl"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -440,7 +440,7 @@ def test_the_table_has_a_row_for_each_event_and_no_formula() -> None:
     walking.perform(context, walking.Op("route", {
         "session_id": "S1", "group_id": "A", "current_agent": "=cmd|' /C calc'!A0", "status": "@SUM(A1)",
     }))  # fmt: skip
-    text = b"".join(exporting.stream(context, "S1", "csv")).decode()
+    text = b"".join(export_session.stream(context, "S1", "csv")).decode()
     assert text.count("\r\n") >= 9
     table = list(csv.DictReader(io.StringIO(text, newline="")))
     recorded = context.connection.execute(
@@ -456,9 +456,9 @@ def test_the_table_has_a_row_for_each_event_and_no_formula() -> None:
 
 def test_a_long_session_is_exported_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
     context = played()
-    whole = b"".join(exporting.stream(context, "S1", "csv"))
-    monkeypatch.setattr(exporting, "_PAGE", 2)
-    assert b"".join(exporting.stream(context, "S1", "csv")) == whole
+    whole = b"".join(export_session.stream(context, "S1", "csv"))
+    monkeypatch.setattr(export_session, "_PAGE", 2)
+    assert b"".join(export_session.stream(context, "S1", "csv")) == whole
 
 
 def test_a_python_program_exports_and_imports(tmp_path: pathlib.Path) -> None:

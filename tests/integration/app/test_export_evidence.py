@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app.audit import arriving, attaching, exporting, intake, verification
-from orchestrator.app.kernel import attached, operations
+from orchestrator.app.audit import export_evidence, export_session, import_evidence, import_session, verification
+from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core import export_format, strictjson
+from orchestrator.core import export_format, strict_json
 from orchestrator.core.export_format import Writer
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants, evidence, sqlite
@@ -53,7 +53,7 @@ class Worked:
 
     def export(self, *, unmasked: bool = False) -> dict[str, Any]:
         self.file.unlink(missing_ok=True)
-        return exporting.export(self.context, session_id=self.session, output=str(self.file), unmasked=unmasked)
+        return export_session.export(self.context, session_id=self.session, output=str(self.file), unmasked=unmasked)
 
     def verify(self) -> dict[str, Any]:
         return verification.verify(self.context, session_id=self.session)
@@ -116,7 +116,7 @@ def test_evidence_goes_out_with_the_session_and_comes_in_where_it_is_found(
     made: Worked, tmp_path: pathlib.Path
 ) -> None:
     path = tmp_path / "new" / "other.db"
-    answer = intake.import_file(str(path), str(made.file), AT)
+    answer = import_session.import_file(str(path), str(made.file), AT)
     assert (answer["files"], answer["absent"]) == (2, [])
     assert tree(below(path.parent, made.session)) == tree(made.folder)
     assert [each.stat().st_mode & 0o777 for each in below(path.parent, made.session).rglob("*.gz")] == [0o600]
@@ -128,14 +128,14 @@ def test_the_imported_evidence_is_found_when_that_of_the_project_is_gone(
 ) -> None:
     worked.export()
     path = tmp_path / "new" / ".orchestrator" / "orchestrator.db"
-    intake.import_file(str(path), str(worked.file), AT)
+    import_session.import_file(str(path), str(worked.file), AT)
     shutil.rmtree(worked.project)
     with opened(path) as context:
         assert verification.verify(context)["findings"] == []
         found = operations.call(context, "validate", session_id=worked.session, dry_run=True)
         assert [each for each in found["checks"] if each["id"] == "V15"] == []
         again = tmp_path / "again.jsonl"
-        exporting.export(context, session_id=worked.session, output=str(again))
+        export_session.export(context, session_id=worked.session, output=str(again))
     assert again.read_bytes() == worked.file.read_bytes()
 
 
@@ -169,7 +169,7 @@ def test_what_is_not_as_recorded_is_found_and_said_to_be_absent(
     (absent,) = worked.export()["absent"]
     assert why in absent["why"]
     path = tmp_path / "new" / "other.db"
-    assert intake.import_file(str(path), str(worked.file), AT)["absent"] == [absent]
+    assert import_session.import_file(str(path), str(worked.file), AT)["absent"] == [absent]
     with opened(path) as context:
         assert [each["code"] for each in verification.verify(context)["findings"]] == ["EVIDENCE_FILE"]
 
@@ -243,7 +243,7 @@ def test_forged_evidence_is_refused_and_nothing_is_left(
 ) -> None:
     path = tmp_path / "new" / "other.db"
     with pytest.raises(InvalidInput) as caught:
-        intake.import_file(str(path), rewritten(made.file, tmp_path / "forged.jsonl", change), AT)
+        import_session.import_file(str(path), rewritten(made.file, tmp_path / "forged.jsonl", change), AT)
     assert (caught.value.code, what in caught.value.message) == (code, True)
     assert not path.parent.exists()
 
@@ -253,7 +253,7 @@ def test_an_export_that_says_nothing_of_its_evidence_is_refused(made: Worked, tm
         document[:] = [line for line in document if "file" not in line and "part" not in line]
 
     with pytest.raises(InvalidInput) as caught:
-        intake.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "forged.jsonl", without), AT)
+        import_session.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "forged.jsonl", without), AT)
     assert (caught.value.code, "evidence_index.json" in caught.value.message) == ("IMPORT_CUT", True)
 
 
@@ -262,17 +262,17 @@ def first_version(source: pathlib.Path, target: pathlib.Path, *, schema: int = 8
     document = [json.loads(line) for line in source.read_bytes().splitlines()]
     kept = [line for line in document if not {"file", "part", "end"} & set(line)]
     kept[0]["format"] |= {"version": 1, "schema": schema}
-    data = b"".join(strictjson.canonical(line).encode() + b"\n" for line in kept)
+    data = b"".join(strict_json.canonical(line).encode() + b"\n" for line in kept)
     end = {"lines": len(kept), "events": len([1 for line in kept if "event" in line])}
     last = {"line": len(kept) + 1, "end": {**end, "sha256": hashlib.sha256(data).hexdigest()}}
-    target.write_bytes(data + strictjson.canonical(last).encode() + b"\n")
+    target.write_bytes(data + strict_json.canonical(last).encode() + b"\n")
     return str(target)
 
 
 def test_an_export_of_the_first_version_is_read(made: Worked, tmp_path: pathlib.Path) -> None:
-    (tmp_path / "new.jsonl").write_bytes(b"".join(exporting.stream(played(), "S1", "jsonl")))
+    (tmp_path / "new.jsonl").write_bytes(b"".join(export_session.stream(played(), "S1", "jsonl")))
     old = first_version(tmp_path / "new.jsonl", tmp_path / "old.jsonl")
-    answer = intake.import_file(str(tmp_path / "o.db"), old, AT)
+    answer = import_session.import_file(str(tmp_path / "o.db"), old, AT)
     assert (answer["files"], answer["absent"]) == (0, [])
     assert answer["events"] > 0
 
@@ -283,7 +283,7 @@ def test_a_newer_export_that_calls_itself_one_of_the_first_version_is_refused(
 ) -> None:
     old = first_version(made.file, tmp_path / "old.jsonl", schema=schema)
     with pytest.raises(InvalidInput) as caught:
-        intake.import_file(str(tmp_path / "o.db"), old, AT)
+        import_session.import_file(str(tmp_path / "o.db"), old, AT)
     assert caught.value.code == "IMPORT_ALTERED"
     assert not (tmp_path / "o.db").exists()
 
@@ -296,7 +296,7 @@ def test_a_header_with_a_schema_older_than_the_last_migration_is_refused(
         document[0]["format"]["schema"] = schema
 
     with pytest.raises(InvalidInput, match="newest migration") as caught:
-        intake.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "old.jsonl", older), AT)
+        import_session.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "old.jsonl", older), AT)
     assert caught.value.code == "IMPORT_ALTERED"
 
 
@@ -305,7 +305,7 @@ def test_an_export_of_the_first_version_holds_no_files(made: Worked, tmp_path: p
         document[0]["format"] |= {"version": 1, "schema": 8}
 
     with pytest.raises(InvalidInput) as caught:
-        intake.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "old.jsonl", older), AT)
+        import_session.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "old.jsonl", older), AT)
     assert caught.value.code == "IMPORT_FOREIGN"
 
 
@@ -314,14 +314,14 @@ def test_another_file_in_the_way_is_refused_and_stays(made: Worked, tmp_path: pa
     there.parent.mkdir(parents=True)
     there.write_bytes(b"mine")
     with pytest.raises(Refused) as caught:
-        intake.import_file(str(tmp_path / "o.db"), str(made.file), AT)
+        import_session.import_file(str(tmp_path / "o.db"), str(made.file), AT)
     assert (caught.value.code, caught.value.data["path"]) == ("ALREADY_EXISTS", str(there))
     assert tree(tmp_path) == {str(there.relative_to(tmp_path)): b"mine"}
 
 
 def test_the_same_file_in_the_way_stays_as_it_is(made: Worked, tmp_path: pathlib.Path) -> None:
     shutil.copytree(made.folder, below(tmp_path, made.session))
-    assert intake.import_file(str(tmp_path / "o.db"), str(made.file), AT)["files"] == 2
+    assert import_session.import_file(str(tmp_path / "o.db"), str(made.file), AT)["files"] == 2
 
 
 def test_a_link_on_the_way_is_not_followed(made: Worked, tmp_path: pathlib.Path) -> None:
@@ -329,13 +329,13 @@ def test_a_link_on_the_way_is_not_followed(made: Worked, tmp_path: pathlib.Path)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / ".orchestrator").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OrchestratorError) as caught:
-        intake.import_file(str(tmp_path / "in" / "o.db"), str(made.file), AT)
+        import_session.import_file(str(tmp_path / "in" / "o.db"), str(made.file), AT)
     assert caught.value.code == "OUTPUT_FAILED"
     assert (list((tmp_path / "elsewhere").iterdir()), (tmp_path / "in" / "o.db").exists()) == ([], False)
 
 
 def test_what_is_too_large_is_said_to_be_absent(worked: Worked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attaching, "FILE_LIMIT", 10)
+    monkeypatch.setattr(export_evidence, "FILE_LIMIT", 10)
     absent = worked.export()["absent"]
     assert {each["path"] for each in absent} == {"evidence_index.json", f"raw/{worked.raw.name}"}
 
@@ -348,7 +348,7 @@ def test_a_file_that_holds_what_looks_like_a_secret_goes_out_unmasked_only(tmp_p
     answer = worked.export(unmasked=True)
     assert (answer["files"], answer["absent"], answer["masked"]) == (2, [], 0)
     path = tmp_path / "new" / "o.db"
-    intake.import_file(str(path), str(worked.file), AT)
+    import_session.import_file(str(path), str(worked.file), AT)
     assert tree(below(path.parent, worked.session)) == tree(worked.folder)
 
 
@@ -356,13 +356,13 @@ def test_a_file_that_a_row_names_goes_out_and_comes_in(tmp_path: pathlib.Path) -
     """Told by rows alone: what a row names by path and hash."""
     place = story.written(tmp_path)
     connection = sqlite.connect(place, write=False)
-    found = attached.of(connection, story.BLOCKED)
-    writer, tally = Writer(), attaching.Tally()
-    lines = list(attaching.lines(writer, str(place), story.BLOCKED, found, tally))
+    found = attached_evidence.of(connection, story.BLOCKED)
+    writer, tally = Writer(), export_evidence.Tally()
+    lines = list(export_evidence.lines(writer, str(place), story.BLOCKED, found, tally))
     assert (tally.files, tally.absent) == (1, [])
     target = tmp_path / "other"
     target.mkdir()
-    with arriving.Arriving(str(target / "o.db"), story.BLOCKED) as coming:
+    with import_evidence.Arriving(str(target / "o.db"), story.BLOCKED) as coming:
         for number, data in enumerate(lines, 1):
             given = json.loads(data)
             (member,) = (name for name in given if name != "line")
@@ -371,6 +371,6 @@ def test_a_file_that_a_row_names_goes_out_and_comes_in(tmp_path: pathlib.Path) -
         coming.check(connection)
         with coming.placed():
             pass
-    assert list(evidence.file_faults(found.files, attached.roots(str(target / "o.db"), story.BLOCKED))) == []
+    assert list(evidence.file_faults(found.files, attached_evidence.roots(str(target / "o.db"), story.BLOCKED))) == []
     assert list(tree(target)) == [f".orchestrator/sessions/{story.BLOCKED}/files/{story.FILE}"]
     connection.close()

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from orchestrator.core.routing import rules
-from orchestrator.store import findings, gaps, redirects, verifying
+from orchestrator.store import findings, gaps, redirects, verify_chain
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.coverage import Span
+from orchestrator.store.row_hashes import Span
 from orchestrator.store.step import Step, open_step
 from tests import forging
 from tests.integration.app.table import REVIEW, Table
@@ -99,8 +99,8 @@ def told(path: pathlib.Path, true: int, since: int = 0) -> set[Told]:
     connection = sqlite3.connect(path)
     found = findings.Found("file.db", 100)
     for span in (Span("S1", since),) if since else (Span(STORE_CHAIN), Span(None)):
-        verifying.verify(connection, span, found)
-        verifying.relate(connection, span, found)
+        verify_chain.verify(connection, span, found)
+        verify_chain.relate(connection, span, found)
     if "ROWS_UNREADABLE" not in {each.code for each in found.kept}:
         later_parts_are_as_in_the_whole(connection)
     connection.close()

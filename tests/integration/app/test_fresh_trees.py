@@ -14,7 +14,7 @@ import pytest
 
 from orchestrator.app.driving import fresh, preflight, trees
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.runner import commands, fresh_trees, owners
+from orchestrator.runner import commands, fresh_trees, process_identity
 from tests.integration.app.test_drive import REST, Team, says
 from tests.integration.app.test_drive_trees import build, git, reasons, team  # noqa: F401 - a fixture
 
@@ -223,4 +223,4 @@ def test_without_worktrees_nothing_is_set_up(team: Team) -> None:  # noqa: F811
     assert team.drive(build("A", "built\n"), once=True, isolation="none")["steps"] == 1
     assert kept(team) == []
     assert preflight._settings(str(team.folder)).ok
-    assert owners.mine()
+    assert process_identity.mine()

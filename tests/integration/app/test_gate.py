@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.audit import make_certificate, pull_request_gate
-from orchestrator.core import certificates, strictjson
+from orchestrator.core import certificates, strict_json
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
 from tests import persons
@@ -123,7 +123,7 @@ def test_a_session_whose_record_was_altered_covers_nothing(project: Project) -> 
 def certificate(project: Project, court: Court, key: pathlib.Path | None, name: str = "s1.json") -> tuple[str, bytes]:
     court.context.surroundings = surroundings.Surroundings()
     made = court.do("certificate make", session_id=SESSION, sign=key and str(key.with_suffix("")))
-    data = strictjson.canonical(made["document"]).encode()
+    data = strict_json.canonical(made["document"]).encode()
     path = project.folder / name
     path.write_bytes(data)
     return str(path), data

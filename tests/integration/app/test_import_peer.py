@@ -12,7 +12,7 @@ from orchestrator import testing
 from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import text
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.store import verifying
+from orchestrator.store import verify_chain
 from tests.acceptance import test_replay
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
@@ -202,7 +202,7 @@ def test_each_status_becomes_one_of_ours(
     group = desk.group("A", peer.INCIDENT)
     assert (group["status"], [each["reason"] for each in group["blockers"]]) == (status, [blocker] if blocker else [])
     assert {each["code"] for each in answer["findings"]} == codes
-    assert list(verifying.broken(desk.context.connection, peer.INCIDENT)) == []
+    assert list(verify_chain.broken(desk.context.connection, peer.INCIDENT)) == []
 
 
 @pytest.mark.parametrize("status", ["strange", None, 7])
@@ -273,7 +273,7 @@ def test_nothing_where_values_belong_and_values_where_nothing_does(desk: Desk, t
     (session,) = answer["sessions"]
     assert (session["id"], session["groups"], session["logs"], session["criteria"]) == ("5", 2, 1, 1)
     assert rows(desk, "SELECT name, security_sensitive FROM task_groups WHERE id = '7.5'") == [("\\x00\\xff", 1)]
-    assert list(verifying.broken(desk.context.connection, "5")) == []
+    assert list(verify_chain.broken(desk.context.connection, "5")) == []
 
 
 def test_a_huge_log_is_kept_whole(desk: Desk, tmp_path: pathlib.Path) -> None:
@@ -420,7 +420,7 @@ def test_a_group_may_depend_on_a_grandfathered_one(desk: Desk, tmp_path: pathlib
 def test_the_record_is_whole_and_one_event_holds_it_all(desk: Desk, file: str) -> None:
     desk.call("import peer", file=file)
     for session in (peer.INCIDENT, peer.ENDED):
-        assert list(verifying.broken(desk.context.connection, session)) == []
+        assert list(verify_chain.broken(desk.context.connection, session)) == []
         assert rows(desk, f"SELECT seq, kind, actor FROM audit_events WHERE session_id = '{session}'") == [
             (1, "import peer", "project_manager")
         ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.audit import telling
+from orchestrator.app.audit import event_sentences
 from orchestrator.doors.cli import text
 from orchestrator.doors.cli.text import changed
 from orchestrator.errors import Refused
@@ -59,7 +59,7 @@ class TestWhereTheManagerIsCalled:
         assert changed.followed({"followed_by": [then]}) == [
             f"Then: spawn project_manager, turn {then['turn']} (phase_check)."
         ]
-        assert telling.decided({**then, "reason": None}) == "spawn project_manager"
+        assert event_sentences.decided({**then, "reason": None}) == "spawn project_manager"
 
 
 def test_a_merge_that_starts_others_starts_nobody_on_its_own_group() -> None:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.store import findings, gaps, verifying
+from orchestrator.store import findings, gaps, verify_chain
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.coverage import Span
+from orchestrator.store.row_hashes import Span
 from tests.integration.app import twins
 
 MOVED = pathlib.Path(__file__).with_name("moved_rows.txt")
@@ -56,10 +56,10 @@ def told(connection: sqlite3.Connection, since: int = 0) -> str:
     found, standing = findings.Found("file.db", 1000), findings.Found("file.db", 1000)
     for name in twins.STORIES:
         session = f"{name}1"
-        verifying.relate(connection, Span(session, since), found)
+        verify_chain.relate(connection, Span(session, since), found)
         for each in gaps.standing(connection, session):
             standing.at(f"standing {each.kind}", session, each.seq, each.table, each.subject, each.text)
-    verifying.relate(connection, Span(STORE_CHAIN), found)
+    verify_chain.relate(connection, Span(STORE_CHAIN), found)
     counts = sorted({**found.counts, **standing.counts}.items())
     return ", ".join(f"{code} {count}" for code, count in counts) or "nothing"
 

@@ -14,8 +14,8 @@ import pytest
 from orchestrator import bootstrap, errors
 from orchestrator.app import setup
 from orchestrator.app.kernel import human
+from orchestrator.app.kernel.connection_pool import MOST_IDLE, Pool
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.kernel.pooling import MOST_IDLE, Pool
 from tests.drills import field
 
 NOBODY = 65_534

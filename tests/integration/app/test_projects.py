@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app import projects
-from orchestrator.app.audit import replaying
+from orchestrator.app.audit import replay_events
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.testing import memory_context
@@ -97,7 +97,7 @@ def test_the_event_is_told_again_where_the_folder_is_no_more(tmp_path: pathlib.P
     ).fetchone()
     (tmp_path / "a").rename(tmp_path / "gone")
     told = memory_context()
-    replaying.tell(told, replaying.Event("@store", kind, actor, channel, at, text))
+    replay_events.tell(told, replay_events.Event("@store", kind, actor, channel, at, text))
     assert [each._replace(id="") for each in projects.listed(told)] == [
         each._replace(id="") for each in projects.listed(context)
     ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from orchestrator import resources
-from orchestrator.app.proof import proving_search
-from orchestrator.app.proof.proving_moves import SMALL, Setting
-from orchestrator.app.proof.proving_search import Search
-from orchestrator.app.proof.proving_world import World
+from orchestrator.app.proof import state_search
+from orchestrator.app.proof.possible_moves import SMALL, Setting
+from orchestrator.app.proof.sandbox import World
+from orchestrator.app.proof.state_search import Search
 
 
 def test_a_state_that_its_moves_do_not_lead_to_is_a_contradiction() -> None:
@@ -21,5 +21,5 @@ def test_a_state_that_its_moves_do_not_lead_to_is_a_contradiction() -> None:
     elsewhere = next(node.place for node in search.nodes if node.place[1:] != search.nodes[1].place[1:])
     search.nodes[1] = search.nodes[1]._replace(place=elsewhere)
     search._stands = None
-    with pytest.raises(proving_search._Contradiction):
+    with pytest.raises(state_search._Contradiction):
         search._make(1, move)

@@ -11,8 +11,8 @@ from orchestrator import testing
 from orchestrator.app.engine import dispatch, scheduler, state_changes
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Call, perform
-from orchestrator.app.people import answering
-from orchestrator.core import questions, strictjson
+from orchestrator.app.people import answer_question
+from orchestrator.core import questions, strict_json
 from orchestrator.core.routing.facts import Target
 from orchestrator.errors import Refused, UsageError
 from tests.acceptance import walking
@@ -267,7 +267,7 @@ def _confirmation(kind: str = "confirmation") -> tuple[Table, str]:
 
     def ask(work: Any) -> dict[str, Any]:
         session, group = work.session(), work.reader.group("S1", "A")
-        stored = strictjson.canonical({"target": ["developer", "respawn", None], "include_context": []})
+        stored = strict_json.canonical({"target": ["developer", "respawn", None], "include_context": []})
         question = scheduler.ask(work, session, group, kind, "really?", decision=stored)
         record = dispatch.Record("system:router", "ASK", group, Target("user", "pause_for_user"), "question")
         dispatch.decide(work, session, work.version(), record)
@@ -570,7 +570,7 @@ def test_a_token_serves_as_well_as_a_terminal() -> None:
 def test_to_look_whether_an_unknown_question_can_be_answered_says_that_there_is_none() -> None:
     table = Table("A")
     with pytest.raises(Refused) as problem:
-        answering.look(table.context, "S1:Q99", "continue", "")
+        answer_question.look(table.context, "S1:Q99", "continue", "")
     assert (problem.value.code, problem.value.data["kind"]) == ("UNKNOWN_ID", "question")
 
 

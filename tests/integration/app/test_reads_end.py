@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.verdict import validating
+from orchestrator.app.verdict import validate_session
 from orchestrator.errors import OrchestratorError
 from tests.integration.app import desk, story
 from tests.integration.app.desk import Clock, Desk
@@ -98,8 +98,8 @@ def test_a_verdict_leaves_no_read_open(
         seen.append(may_write(team.context.connection, team.path))
         return perform(*given)
 
-    perform = validating.perform
-    monkeypatch.setattr(validating, "perform", judged)
+    perform = validate_session.perform
+    monkeypatch.setattr(validate_session, "perform", judged)
     assert team.call("validate", session_id=ENDED)["recorded"]
     assert seen == [True]
     assert may_write(team.context.connection, team.path)

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.audit import replayed
+from orchestrator.app.audit import replay_comparison
 from orchestrator.app.kernel.context import Context
-from orchestrator.store import comparing, gaps
+from orchestrator.store import gaps, row_comparison
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.rows import STORED_AS
+from orchestrator.store.table_metadata import STORED_AS
 from tests import forging
 from tests.integration.app import story
 
@@ -74,12 +74,12 @@ def taken_back(connection: sqlite3.Connection) -> Iterator[None]:
 
 def replay(connection: sqlite3.Connection, session: str) -> dict[str, Any]:
     context = Context(connection, path="a file", clock=str, door="none", channel="none", deadline_s=1.0)
-    return replayed.replay(context, session_id=session)
+    return replay_comparison.replay(context, session_id=session)
 
 
-def tables(connection: sqlite3.Connection, chain: str) -> list[comparing._Table]:
+def tables(connection: sqlite3.Connection, chain: str) -> list[row_comparison._Table]:
     """The tables that are compared and have rows of a chain."""
-    found = comparing._tables(connection, chain)
+    found = row_comparison._tables(connection, chain)
     return [table for table in found if connection.execute(table.sql, {"chain": chain}).fetchone() is not None]
 
 
@@ -98,32 +98,32 @@ def other(value: Any) -> Any:
     return "x" if value is None else f"{value}x"
 
 
-def last_row(connection: sqlite3.Connection, table: comparing._Table, chain: str) -> tuple[Any, ...]:
+def last_row(connection: sqlite3.Connection, table: row_comparison._Table, chain: str) -> tuple[Any, ...]:
     row: tuple[Any, ...] = connection.execute(table.sql, {"chain": chain}).fetchall()[-1]
     return row
 
 
-def where(table: comparing._Table, row: tuple[Any, ...]) -> tuple[str, list[Any]]:
+def where(table: row_comparison._Table, row: tuple[Any, ...]) -> tuple[str, list[Any]]:
     return " AND ".join(f'"{table.columns[place]}" IS ?' for place in table.key), [row[place] for place in table.key]
 
 
-def changed(table: comparing._Table) -> int:
+def changed(table: row_comparison._Table) -> int:
     """How many rows a statement says that it changed, when it changed one: SQLite counts none of a view."""
     return 0 if table.name in STORED_AS else 1
 
 
-def set_column(connection: sqlite3.Connection, table: comparing._Table, row: tuple[Any, ...], place: int) -> None:
+def set_column(connection: sqlite3.Connection, table: row_comparison._Table, row: tuple[Any, ...], place: int) -> None:
     condition, key = where(table, row)
     sql = f'UPDATE "{table.name}" SET "{table.columns[place]}" = ? WHERE {condition}'
     assert connection.execute(sql, (other(row[place]), *key)).rowcount == changed(table)
 
 
-def remove(connection: sqlite3.Connection, table: comparing._Table, row: tuple[Any, ...]) -> None:
+def remove(connection: sqlite3.Connection, table: row_comparison._Table, row: tuple[Any, ...]) -> None:
     condition, key = where(table, row)
     assert connection.execute(f'DELETE FROM "{table.name}" WHERE {condition}', key).rowcount == changed(table)
 
 
-def add(connection: sqlite3.Connection, table: comparing._Table, row: tuple[Any, ...]) -> None:
+def add(connection: sqlite3.Connection, table: row_comparison._Table, row: tuple[Any, ...]) -> None:
     """Another row of the same chain."""
     copy = [value if name == "session_id" else other(value) for name, value in zip(table.columns, row, strict=True)]
     named = ", ".join(f'"{column}"' for column in table.columns)
@@ -184,14 +184,14 @@ def test_every_row_and_every_column_of_every_table_is_compared(
         for act in (remove, add) if table.name not in ("texts", "sessions") else ():
             with taken_back(record):
                 act(record, table, last_row(record, table, chain))
-                found = {each.table for each in comparing.differences(record, untouched, chain)}
+                found = {each.table for each in row_comparison.differences(record, untouched, chain)}
             assert table.name in found, f"{act.__name__} {table.name}"
         for place, column in enumerate(table.columns):
             if table.name == "texts" or column == "session_id" or (table.name, column) == ("sessions", "id"):
                 continue
             with taken_back(record):
                 set_column(record, table, last_row(record, table, chain), place)
-                found = {each.table for each in comparing.differences(record, untouched, chain)}
+                found = {each.table for each in row_comparison.differences(record, untouched, chain)}
             assert table.name in found, f"{table.name}.{column}"
     untouched.close()
 

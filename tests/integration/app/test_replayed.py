@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator import progress, testing
 from orchestrator.app import setup
-from orchestrator.app.audit import past, replayed, retelling
+from orchestrator.app.audit import as_of, replay_comparison, replay_session
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.session import status
@@ -18,8 +18,8 @@ from orchestrator.app.workflow import workflows
 from orchestrator.core.routing import engine, facts
 from orchestrator.core.workflow import checks
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import comparing, fold, records
-from orchestrator.store.rows import STORED_AS
+from orchestrator.store import event_stream, replay_database, row_comparison
+from orchestrator.store.table_metadata import STORED_AS
 from tests.acceptance import walking
 from tests.acceptance.walking import Op, report
 
@@ -82,7 +82,7 @@ def found(answer: dict[str, Any]) -> list[tuple[int, str, str]]:
 )
 def test_a_session_is_told_again_without_the_others(story: tuple[Op, ...]) -> None:
     context = played(story)
-    answer = replayed.replay(context, session_id="S1", strict=True)
+    answer = replay_comparison.replay(context, session_id="S1", strict=True)
     events = context.connection.execute("SELECT count(*) FROM audit_events WHERE session_id <> 'S2'").fetchone()[0]
     assert (answer["equal"], answer["exit_code"], answer["told"], answer["differences"]) == (True, 0, events, [])
     assert answer["told_head"] == answer["head"]
@@ -97,7 +97,7 @@ def test_a_version_is_checked_once_however_many_sessions_are_told_again(monkeypa
 
     monkeypatch.setattr(checks, "check", counted)
     workflows._checked.cache_clear()
-    assert [replayed.replay(context, session_id=id)["equal"] for id in ("S1", "S2", "S1")] == [True] * 3
+    assert [replay_comparison.replay(context, session_id=id)["equal"] for id in ("S1", "S2", "S1")] == [True] * 3
     assert checked == ["transitions.json"]
 
 
@@ -117,7 +117,9 @@ def test_the_outsiders_story_names_agents_of_another_session_in_every_way() -> N
     context = testing.memory_context()
     codes = [walking.perform(context, op) for op in OUTSIDERS][len(STORY) :]
     assert codes == ["NOT_PERMITTED", "ALREADY_EXISTS", None, None, "UNKNOWN_AGENT", None]
-    outsiders = [each for each in records.entries(context.connection, "S1") if isinstance(each, records.Outsider)]
+    outsiders = [
+        each for each in event_stream.entries(context.connection, "S1") if isinstance(each, event_stream.Outsider)
+    ]
     assert [each.values[0] for each in outsiders] == ["developer@S2:X"]
 
 
@@ -125,7 +127,7 @@ def test_the_outsiders_story_names_agents_of_another_session_in_every_way() -> N
 def test_a_walked_session_is_equal(seed: int) -> None:
     walk = walking.Walk(seed)
     walk.go(50)
-    answer = replayed.replay(walk.context, session_id="S1", strict=True)
+    answer = replay_comparison.replay(walk.context, session_id="S1", strict=True)
     assert (answer["count"], answer["exit_code"]) == (0, 0)
 
 
@@ -162,7 +164,7 @@ TAMPERED = [
 def test_what_was_altered_is_named_by_step_and_table(sql: str, expected: list[tuple[int, str, str]]) -> None:
     context = played()
     tamper(context, sql)
-    answer = replayed.replay(context, session_id="S1")
+    answer = replay_comparison.replay(context, session_id="S1")
     assert found(answer) == expected
     assert (answer["equal"], answer["exit_code"], answer["engine_changed"]) == (False, 1, 0)
 
@@ -181,7 +183,7 @@ def test_what_was_altered_is_named_by_step_and_table(sql: str, expected: list[tu
 def test_events_that_cannot_be_told_stop_nothing(sql: str) -> None:
     context = played()
     tamper(context, sql)
-    answer = replayed.replay(context, session_id="S1")
+    answer = replay_comparison.replay(context, session_id="S1")
     assert answer["exit_code"] == 1
     assert any(each["table"] == "audit_events" for each in answer["differences"])
 
@@ -189,20 +191,20 @@ def test_events_that_cannot_be_told_stop_nothing(sql: str) -> None:
 def test_one_difference_is_told_as_one() -> None:
     context = played()
     tamper(context, "UPDATE agent_reports SET summary = 'forged' WHERE seq = (SELECT max(seq) FROM agent_reports)")
-    answer = replayed.replay(context, session_id="S1")
-    assert (answer["count"], next(replayed.sentences(answer)).rpartition(": ")[2]) == (1, "1 difference.")
+    answer = replay_comparison.replay(context, session_id="S1")
+    assert (answer["count"], next(replay_comparison.sentences(answer)).rpartition(": ")[2]) == (1, "1 difference.")
 
 
 def test_the_list_of_differences_is_bounded_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replayed, "SHOWN", 3)
+    monkeypatch.setattr(replay_comparison, "SHOWN", 3)
     context = played()
     tamper(context, "UPDATE router_decisions SET timestamp = 'never'")
-    answer = replayed.replay(context, session_id="S1")
+    answer = replay_comparison.replay(context, session_id="S1")
     assert len(answer["differences"]) == 3
     assert answer["count"] == context.connection.execute(
         "SELECT count(*) FROM router_decisions WHERE session_id = 'S1'"
     ).fetchone()[0]
-    assert "more" in list(replayed.sentences(answer))[4]
+    assert "more" in list(replay_comparison.sentences(answer))[4]
 
 
 def other_rules(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
@@ -215,7 +217,7 @@ def other_rules(monkeypatch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -
 def test_under_other_rules_that_decide_alike_nothing_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     context = played()
     other_rules(monkeypatch, lambda decision: decision)
-    answer = replayed.replay(context, session_id="S1", strict=True)
+    answer = replay_comparison.replay(context, session_id="S1", strict=True)
     assert (answer["count"], answer["exit_code"], answer["rules_version"]) == (0, 0, facts.RULES_VERSION)
 
 
@@ -227,7 +229,7 @@ def test_what_other_rules_decide_otherwise_is_engine_changed(
 ) -> None:
     context = played()
     other_rules(monkeypatch, lambda decision: decision._replace(model="another"))
-    answer = replayed.replay(context, session_id="S1", strict=strict)
+    answer = replay_comparison.replay(context, session_id="S1", strict=strict)
     assert answer["count"] > 0
     assert all(each["engine_changed"] for each in answer["differences"])
     assert (answer["engine_changed"], answer["exit_code"]) == (answer["count"], code)
@@ -237,7 +239,7 @@ def test_other_rules_do_not_hide_what_was_altered(monkeypatch: pytest.MonkeyPatc
     context = played()
     tamper(context, "UPDATE router_decisions SET next_agent = 'user' WHERE session_id = 'S1' AND seq = 6")
     other_rules(monkeypatch, lambda decision: decision._replace(model="another"))
-    answer = replayed.replay(context, session_id="S1")
+    answer = replay_comparison.replay(context, session_id="S1")
     assert answer["exit_code"] == 1
     faults = [(each["seq"], each["table"]) for each in answer["differences"] if not each["engine_changed"]]
     assert (6, "router_decisions") in faults
@@ -247,26 +249,26 @@ def test_a_replay_says_how_far_it_is_and_of_how_many(monkeypatch: pytest.MonkeyP
     said: list[tuple[Any, ...]] = []
     monkeypatch.setattr(progress, "EVERY", 2)
     monkeypatch.setattr(progress, "tell", lambda *given: said.append(given))
-    replayed.replay(played(), session_id="S1")
+    replay_comparison.replay(played(), session_id="S1")
     assert [each for each in said if each[0] == "events of S1"] == [("events of S1", seq, 6) for seq in (2, 4, 6)]
 
 
 @pytest.mark.parametrize("session", ["S9", "@store"])
 def test_what_is_no_session_is_refused(session: str) -> None:
     with pytest.raises(OrchestratorError) as caught:
-        replayed.replay(played(), session_id=session)
+        replay_comparison.replay(played(), session_id=session)
     assert caught.value.code == "UNKNOWN_SESSION"
 
 
 def test_a_replay_writes_nothing() -> None:
     context = played()
     before = context.connection.total_changes
-    replayed.replay(context, session_id="S1")
+    replay_comparison.replay(context, session_id="S1")
     assert (context.connection.total_changes, context.connection.in_transaction) == (before, False)
 
 
 def test_the_own_database_has_all_tables_and_no_trigger() -> None:
-    connection, other = fold.connect(), testing.memory_context().connection
+    connection, other = replay_database.connect(), testing.memory_context().connection
     sql = "SELECT type, name FROM sqlite_master WHERE type <> 'trigger' AND name NOT LIKE 'sqlite%' ORDER BY 1, 2"
     assert connection.execute(sql).fetchall() == other.execute(sql).fetchall()
     assert connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone() == (0,)
@@ -276,13 +278,13 @@ def test_the_own_database_has_all_tables_and_no_trigger() -> None:
 def test_every_table_is_compared() -> None:
     context = testing.memory_context()
     names = {row[0] for row in context.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    compared = {table.name for chain in ("S1", "@store") for table in comparing._tables(context.connection, chain)}
+    compared = {table.name for chain in ("S1", "@store") for table in row_comparison._tables(context.connection, chain)}
     compared |= {STORED_AS[name] for name in compared & STORED_AS.keys()}
     assert {name for name in names if not name.startswith("sqlite_")} - compared == {"alembic_version", "audit_events"}
 
 
 def test_a_step_that_writes_nothing_needs_no_undoing() -> None:
-    connection = fold.connect(undoes=False)
+    connection = replay_database.connect(undoes=False)
     for _ in range(2):
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
@@ -301,12 +303,12 @@ def test_what_a_step_wrote_before_it_failed_is_undone_by_telling_all_anew() -> N
         count, first = then.connection.execute("SELECT count(*), min(hash) FROM texts").fetchone()
         return count, first
 
-    assert retelling.in_own_database("a file", tell) == (1, "COMMIT")
+    assert replay_session.in_own_database("a file", tell) == (1, "COMMIT")
     assert [connection.undoes for connection in told] == [False, True]
 
 
 def test_a_step_that_fails_in_the_own_database_leaves_nothing() -> None:
-    connection = fold.connect()
+    connection = replay_database.connect()
     for ending, rows in (("ROLLBACK", 0), ("COMMIT", 1), ("ROLLBACK", 1)):
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("INSERT INTO texts VALUES (?, 'x')", (f"{ending}{rows}",))
@@ -377,7 +379,7 @@ def test_a_decision_is_not_known_before_it_was_made() -> None:
 def test_a_past_that_does_not_come_out_as_recorded_is_told_with_a_warning() -> None:
     context = played()
     tamper(context, "UPDATE audit_events SET actor = 'eve' WHERE session_id = 'S1' AND seq = 2")
-    answer = past.ask(context, status.status, session_id="S1", at_seq=3)
+    answer = as_of.ask(context, status.status, session_id="S1", at_seq=3)
     (warning,) = answer["warnings"]
     assert re.search("audit replay S1", warning)
 
@@ -411,5 +413,5 @@ def test_what_a_step_rests_on_of_other_sessions_is_told_with_it(session: str) ->
     assert [code for (code,) in refused] == ["ASSIGNEE_BUSY", "ASSIGNEE_BUSY", "DEPENDENCY_INVALID"]
     released = context.connection.execute("SELECT status FROM tasks WHERE id = 'THERE'").fetchone()
     assert released == ("todo",)
-    answer = replayed.replay(context, session_id=session)
+    answer = replay_comparison.replay(context, session_id=session)
     assert (answer["equal"], answer["differences"]) == (True, [])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app.audit import replayed, several_sessions
+from orchestrator.app.audit import replay_comparison, several_sessions
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.doors.cli.text import records
@@ -45,10 +45,10 @@ def side_by_side(context: Context, monkeypatch: pytest.MonkeyPatch) -> dict[str,
 def test_all_sessions_answer_as_each_of_them() -> None:
     context = played()
     answer = operations.call(context, ALL, every=True)
-    each = [replayed.replay(context, session_id=session) for session in ("S1", "S2")]
+    each = [replay_comparison.replay(context, session_id=session) for session in ("S1", "S2")]
     assert [row.items() <= other.items() for row, other in zip(answer["sessions"], each, strict=True)] == [True] * 2
     assert (answer["equal"], answer["exit_code"], answer["told"]) == (True, 0, sum(row["told"] for row in each))
-    assert records.replay(answer) == [line for row in each for line in replayed.sentences(row)]
+    assert records.replay(answer) == [line for row in each for line in replay_comparison.sentences(row)]
 
 
 def test_no_session_is_no_difference() -> None:
@@ -118,7 +118,7 @@ def test_what_a_process_does_not_answer_is_replayed_here(
 
     told: list[str] = []
     monkeypatch.setattr(workers, "answers", answered)
-    monkeypatch.setattr(replayed, "replay", replay)
+    monkeypatch.setattr(replay_comparison, "replay", replay)
     side_by_side(record, monkeypatch)
     assert told == sorted(told)
     assert set(told) == {id for (id,) in record.connection.execute("SELECT id FROM sessions")}

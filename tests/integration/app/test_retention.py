@@ -7,7 +7,7 @@ import os
 import pathlib
 
 from orchestrator import bootstrap
-from orchestrator.app.audit import replaying
+from orchestrator.app.audit import replay_events
 from orchestrator.app.running import begin_session, end_session, execute_run, submission
 from orchestrator.app.running.run_session import RunSession
 
@@ -41,4 +41,4 @@ def test_p3_evidence_of_closed_sessions_expires_and_that_is_recorded(tmp_path: p
     assert not index.exists()
     content = second.context.connection.execute("SELECT content FROM evidence WHERE kind = 'expiry'").fetchone()[0]
     assert json.loads(content) == {"days": 2, "sessions": [old]}
-    assert "run expire" in [event.kind for event in replaying.events(second.context)]
+    assert "run expire" in [event.kind for event in replay_events.events(second.context)]

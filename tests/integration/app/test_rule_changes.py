@@ -11,14 +11,14 @@ import pytest
 
 from orchestrator import testing
 from orchestrator.app import setup
-from orchestrator.app.audit import retelling
+from orchestrator.app.audit import replay_session
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import Call, perform
 from orchestrator.app.workflow import rule_changes
 from orchestrator.core.routing.facts import RULES_VERSION
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import records, versions
+from orchestrator.store import event_stream, versions
 from tests.integration.app.table import SESSION, Answer, Table, document, load
 
 PM = "project_manager"
@@ -401,8 +401,8 @@ def test_what_older_rules_allowed_is_told_again_as_it_was() -> None:
     given = {"content": content, "agent_texts": setup.agent_texts(), "source": "x.json", "by": PM}
     perform(table.context, Call("workflow load", "@store", PM, given), operations.action("workflow load"))
     assert table.context.active_version().id == 2
-    with retelling.own_database(table.context.path) as told:
-        found = list(retelling.outcomes(told, records.entries(table.context.connection, SESSION)))
+    with replay_session.own_database(table.context.path) as told:
+        found = list(replay_session.outcomes(told, event_stream.entries(table.context.connection, SESSION)))
     assert [outcome.problem for outcome in found if not outcome.equal] == []
 
 
@@ -477,8 +477,8 @@ def test_a_change_past_the_check_is_an_error_and_is_not_told_again(monkeypatch: 
         patched.setattr(rule_changes, "require_person_to_upgrade", lambda *_: ())
         table.do("session upgrade-workflow", id=SESSION, by=PM, reason="easier")
     assert [level for level, *_ in lines(table)] == ["info", "error"]
-    with retelling.own_database(table.context.path) as told:
-        found = list(retelling.outcomes(told, records.entries(table.context.connection, SESSION)))
+    with replay_session.own_database(table.context.path) as told:
+        found = list(replay_session.outcomes(told, event_stream.entries(table.context.connection, SESSION)))
     (other,) = [outcome.told for outcome in found if not outcome.equal]
     assert other is not None
     assert other.kind == "refusal"

@@ -8,7 +8,7 @@ from orchestrator import errors
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.running import clarification
 from orchestrator.core import questions
-from orchestrator.core.running import continuation, guard
+from orchestrator.core.running import blocked_output, continuation
 from tests.integration.app.track import CHAT, ROOT, WORK, Track, facts, in_state, track
 
 __all__ = ["track"]
@@ -118,7 +118,9 @@ def test_an_answer_puts_a_run_back_into_the_queue(track: Track, kind: str, decis
     assert (track.state(run), track.task(run), track.run(run).started_at) == (["complete"], "done", begun)
 
 
-@pytest.mark.parametrize("text", [text for name, text in guard.QUESTIONS.items() if name != guard.IMPLEMENTATION])
+@pytest.mark.parametrize(
+    "text", [text for name, text in blocked_output.QUESTIONS.items() if name != blocked_output.IMPLEMENTATION]
+)
 @pytest.mark.parametrize(
     ("decision", "note", "kept"),
     [
@@ -139,7 +141,7 @@ def test_a_yes_no_question_of_an_executor_is_answered_by_the_decision(
 
 
 def test_a_run_that_ended_asking_yes_or_no_goes_on_with_a_no(track: Track) -> None:
-    run = track.ended(facts(status="INCOMPLETE", output=guard.QUESTIONS[guard.DEFAULT]))
+    run = track.ended(facts(status="INCOMPLETE", output=blocked_output.QUESTIONS[blocked_output.DEFAULT]))
     answer = track.answer(str(track.run(run).question_id), "no", "")
     assert (track.state(run), answer["reason"].split(":")[0].endswith(f"continues {run}")) == (["incomplete"], True)
 
@@ -154,7 +156,7 @@ def test_what_asks_for_words_is_not_answered_by_yes_or_no(track: Track, decision
 
 
 def test_the_inbox_offers_yes_and_no_where_that_is_asked(track: Track) -> None:
-    track.hold(track.queue(), question=guard.QUESTIONS[guard.DEFAULT])
+    track.hold(track.queue(), question=blocked_output.QUESTIONS[blocked_output.DEFAULT])
     (asked,) = operations.call(track.context, "inbox")["questions"]
     told = [(each["decision"], each["command"].partition(each["decision"])[2]) for each in asked["answers"]]
     assert told == [("yes", ""), ("no", ""), *((name, " --note TEXT") for name in ("continue", "revise", "abandon"))]

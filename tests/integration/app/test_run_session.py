@@ -28,7 +28,7 @@ from orchestrator.app.running import (
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import config, report
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import evidence_files, folder_lock, owners, project, task_logs
+from orchestrator.runner import evidence_files, folder_lock, process_identity, project, task_logs
 from tests import persons
 
 PATIENCE_S = 20
@@ -206,8 +206,8 @@ def test_p12_who_waits_for_another_database_stops_as_late_and_is_told_who_holds_
     run = done(at, "create b.md")
     place.leave()
     assert (run["state"], run["error_code"]) == ("error", "E403")
-    (process,) = (each for each in owners.mine().split(":")[1:2])
-    who = f"task-7 of {other} (running, process {process} on {owners.mine().split(':')[0]})"
+    (process,) = (each for each in process_identity.mine().split(":")[1:2])
+    who = f"task-7 of {other} (running, process {process} on {process_identity.mine().split(':')[0]})"
     why = f"Runs of another database are in {at.project.root}, or above or below it: {who}."
     assert (run["error_reason"], told) == (f"It waited as long as it may: {why}", [f"{run['id']} waits: {why}"])
     assert project.load_pointers(at.project.root) == project.Pointers()
@@ -259,14 +259,15 @@ def test_p38_a_run_that_waits_is_not_said_to_run(tmp_path: pathlib.Path) -> None
     first = desk(tmp_path, {"status": "COMPLETE", "writes": {"b.md": "x"}, "output": "made"})
     held = submission.submit(first, "create a.md")
     operations.ask(
-        first.context, start_run.StartRun(session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4,
+        first.context, start_run.StartRun(session_id=held["session_id"], id=held["id"],
+        owner=process_identity.mine(), capacity=4,
         locks=((first.project.root, "write"),))
     )  # fmt: skip
     second, seen = again(tmp_path), []
 
     def told(text: str) -> None:
         seen.append((text, project.load_pointers(second.project.root)))
-        start_run.abandon(first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine())
+        start_run.abandon(first.context, session_id=held["session_id"], id=held["id"], owner=process_identity.mine())
 
     second.tell = told
     run = execute_run.execute(second, submission.submit(second, "create b.md")["id"])
@@ -280,7 +281,9 @@ def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp
     locks = [(first.project.root, "write")]
     operations.ask(
         first.context,
-        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4, locks=locks),
+        start_run.StartRun(
+            session_id=held["session_id"], id=held["id"], owner=process_identity.mine(), capacity=4, locks=locks
+        ),
     )
     second = again(tmp_path)
     second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=1))
@@ -290,7 +293,7 @@ def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp
     assert (run["state"], run["error_code"]) == ("error", "E403")
     assert held["id"] in run["error_reason"]
     events = session_status.log(second, run["id"], "full")["events"]
-    assert [event["text"] for event in events if event["kind"] == "waiting"] == [owners.mine()]
+    assert [event["text"] for event in events if event["kind"] == "waiting"] == [process_identity.mine()]
     assert session_status.shown(first, held["id"])["state"] == "running"
 
 
@@ -318,7 +321,7 @@ def test_p6_what_could_not_be_ended_of_a_lost_run_keeps_its_locks(
 def test_p6_nobody_releases_the_locks_of_a_process_that_lives(tmp_path: pathlib.Path) -> None:
     first = desk(tmp_path)
     held = submission.submit(first, "create a.md")
-    owner = f"{owners.mine().rpartition(':')[0].rpartition(':')[0]}:1:{owners._start(1)}"
+    owner = f"{process_identity.mine().rpartition(':')[0].rpartition(':')[0]}:1:{process_identity._start(1)}"
     given = {"session_id": held["session_id"], "id": held["id"], "owner": owner}
     operations.ask(first.context, start_run.StartRun(**given, capacity=4, locks=((first.project.root, "write"),)))
     with pytest.raises(Refused) as problem:

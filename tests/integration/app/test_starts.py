@@ -13,7 +13,7 @@ import pytest
 from orchestrator.app import starts
 from orchestrator.app.kernel import human, operations
 from orchestrator.errors import Refused
-from orchestrator.runner import owners
+from orchestrator.runner import process_identity
 from orchestrator.store import queries
 from tests.integration.app.desk import Desk
 
@@ -53,7 +53,7 @@ def spawn(desk: Desk, group: str = "A") -> dict[str, Any]:
 
 
 def test_a_start_names_the_turn_the_role_and_the_client(desk: Desk) -> None:
-    found = reserve(desk, call_id="toolu_1", owner=owners.mine(), isolation="none")
+    found = reserve(desk, call_id="toolu_1", owner=process_identity.mine(), isolation="none")
     assert {name: found[name] for name in ("session_id", "group_id", "turn", "role", "agent_id", "via", "client")} == {
         "session_id": "S1", "group_id": "A", "turn": turn(desk), "role": "developer", "agent_id": "developer@S1:A",
         "via": "hook", "client": CLIENT,
@@ -136,7 +136,7 @@ def test_status_and_next_say_who_is_at_work(desk: Desk, tmp_path: pathlib.Path) 
     trace = tmp_path / "agent-a1.jsonl"
     trace.write_text("{}")
     os.utime(trace, (1_800_000_000, 1_800_000_000))
-    starts.bind(desk.context, reserve(desk, owner=owners.mine()), worker="a1", trace=str(trace))
+    starts.bind(desk.context, reserve(desk, owner=process_identity.mine()), worker="a1", trace=str(trace))
     found = spawn(desk)
     assert {**found["start"], "started_at": ""} == {
         "via": "hook", "client": CLIENT, "worker": "a1", "state": "running", "started_at": "", "isolation": None,
@@ -151,14 +151,14 @@ def test_status_and_next_say_who_is_at_work(desk: Desk, tmp_path: pathlib.Path) 
 
 def test_a_refused_second_start_is_told_again_after_the_process_of_the_first_has_ended(desk: Desk) -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
-        reserve(desk, owner=owners.of(process.pid))
+        reserve(desk, owner=process_identity.of(process.pid))
         assert "has already been started: reserved since" in refusal(reserve, desk).message
         process.kill()
     assert desk.call("audit replay", session_id="S1")["equal"] is True
 
 
 def test_a_start_whose_process_is_gone_is_lost_and_names_the_command(desk: Desk) -> None:
-    reserve(desk, owner=owners.mine().rpartition(":")[0] + ":1")
+    reserve(desk, owner=process_identity.mine().rpartition(":")[0] + ":1")
     found = spawn(desk)
     assert found["start"]["state"] == "lost"
     assert found["redispatch"] == "orchestrator redispatch A --session-id S1 --reason TEXT"

@@ -438,7 +438,7 @@ def test_those_above_are_told_of_a_block_and_not_of_its_cascade(board: Board) ->
 
 
 def test_what_happened_to_tasks_can_be_told_again(board: Board) -> None:
-    from orchestrator.app.audit import replaying
+    from orchestrator.app.audit import replay_events
 
     family(board)
     board.move("P", "blocked", by="tech_lead")
@@ -452,8 +452,8 @@ def test_what_happened_to_tasks_can_be_told_again(board: Board) -> None:
     with board.person():
         board.move("D", "cancelled", by="user")
     again = memory_context()
-    events = replaying.events(board.context)
-    replaying.replay(again, events[len(replaying.events(again)) :])
+    events = replay_events.events(board.context)
+    replay_events.replay(again, events[len(replay_events.events(again)) :])
     for table in ("tasks", "task_dependencies", "blockers", "notices", "status_changes", "audit_events", "refusals"):
         sql = f"SELECT * FROM {table}"
         assert again.connection.execute(sql).fetchall() == board.rows(sql), table

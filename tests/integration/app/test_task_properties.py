@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.app.audit import replaying
+from orchestrator.app.audit import replay_events
 from orchestrator.errors import OrchestratorError
 from orchestrator.testing import memory_context
 from tests.integration.app.board import Board
@@ -231,8 +231,8 @@ def test_told_again_a_story_ends_the_same(random: Random) -> None:
     board, again = Board(), memory_context()
     for _ in story(board, random):
         pass
-    told = replaying.events(board.context)
-    replaying.replay(again, told[len(replaying.events(again)) :])
+    told = replay_events.events(board.context)
+    replay_events.replay(again, told[len(replay_events.events(again)) :])
     for table in ("tasks", "task_dependencies", "blockers", "notices", "audit_events"):
         assert again.connection.execute(f"SELECT * FROM {table}").fetchall() == board.rows(f"SELECT * FROM {table}")
 

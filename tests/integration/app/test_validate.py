@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.audit import replaying
+from orchestrator.app.audit import replay_events
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Call, Circumstances, Context, perform
-from orchestrator.app.verdict import validating, verdicts
+from orchestrator.app.verdict import validate_session, verdicts
 from orchestrator.core.validation.snapshot import Merge
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands
@@ -680,7 +680,7 @@ def test_a_replay_runs_no_command_and_comes_to_the_same_head() -> None:
         raise AssertionError("a replay runs nothing")
 
     fresh = Context(memory.connect(), path="x", clock=never, door="x", channel="x", deadline_s=1.0, run=never)
-    replaying.replay(fresh, replaying.events(court.context))
+    replay_events.replay(fresh, replay_events.events(court.context))
     for table in ("audit_events", "evidence", "criteria", "agent_reports", "router_decisions", "requests"):
         sql = f"SELECT * FROM {table}"
         assert fresh.connection.execute(sql).fetchall() == court.rows(sql)
@@ -872,6 +872,6 @@ def test_why_a_merge_cannot_be_looked_up_is_said(
         status, how, output = next(given)
         return commands.Ended(status, how, output, len(output))
 
-    (found,) = validating.look_up((Merge("A", "abcd"),), run, tmp_path, ("main",))
+    (found,) = validate_session.look_up((Merge("A", "abcd"),), run, tmp_path, ("main",))
     assert (found.why, found.ancestor) == (why, True if answers[-1][0] == 0 and len(answers) == 4 else None)
     assert next(given, None) is None

@@ -13,8 +13,8 @@ import pytest
 from orchestrator.doors.cli import text
 from orchestrator.doors.python import Orchestrator
 from orchestrator.errors import Refused, UsageError
-from orchestrator.store import constants, declared, findings, maintenance
-from orchestrator.store.rows import STORED_AS
+from orchestrator.store import constants, declared_schema, findings, maintenance
+from orchestrator.store.table_metadata import STORED_AS
 from tests import forging
 from tests.integration.app import story
 
@@ -55,7 +55,10 @@ def test_nothing_is_wrong_with_a_story_that_nobody_touched(path: pathlib.Path) -
     assert answer["events"] == raw.execute("SELECT count(*) FROM audit_events").fetchone()[0]
     assert answer["chains"] == raw.execute("SELECT 1 + count(*) FROM sessions").fetchone()[0]
     left_out = ("audit_events", "texts", *STORED_AS.values())
-    tables = [*STORED_AS, *(name for kind, name in declared.declared() if kind == "table" and name not in left_out)]
+    tables = [
+        *STORED_AS,
+        *(name for kind, name in declared_schema.declared() if kind == "table" and name not in left_out),
+    ]
     counts = [raw.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables]
     assert answer["rows"] == sum(counts)
     raw.close()
@@ -131,7 +134,7 @@ def test_every_guard_that_is_gone_is_named(path: pathlib.Path) -> None:
     raw = sqlite3.connect(path)
     # A file without any of the marks of its version is not opened at all.
     kept = constants.SCHEMA_MARKS[0]
-    guards = [key for key in declared.declared() if key[0] in maintenance.REPAIRABLE and key[1] != kept]
+    guards = [key for key in declared_schema.declared() if key[0] in maintenance.REPAIRABLE and key[1] != kept]
     for kind, name in reversed(guards):
         raw.execute(f"DROP {kind} {name}")
     raw.close()

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.app.running import lock_acquisition, start_run
 from orchestrator.errors import Refused
-from orchestrator.runner import lost, owners
+from orchestrator.runner import orphan_recovery, process_identity
 
 RUN: Any = SimpleNamespace(id="R2")
 
@@ -26,8 +26,8 @@ def test_a_run_does_not_wait_for_whose_executor_started_it(
     within: bool, gone: bool, code: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(start_run, "holders", lambda *_: [SimpleNamespace(id="R1", owner="somebody")])
-    monkeypatch.setattr(lost, "is_within", lambda _: within)
-    monkeypatch.setattr(owners, "is_gone", lambda _: gone)
+    monkeypatch.setattr(orphan_recovery, "is_within", lambda _: within)
+    monkeypatch.setattr(process_identity, "is_gone", lambda _: gone)
     context: Any = None
     found = None
     try:

@@ -12,7 +12,7 @@ import pytest
 from orchestrator.app.audit import several_sessions, what_if_session
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core import strictjson
+from orchestrator.core import strict_json
 from orchestrator.doors.cli.text import workflows as text
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import workers
@@ -46,7 +46,7 @@ def under(table: Table, change: Change, **more: Any) -> dict[str, Any]:
 def own_file(context: Context, session: str) -> str:
     """The file that a session is pinned to, as it was loaded."""
     (given,) = context.connection.execute(LOADED, (session,)).fetchone()
-    return str(strictjson.stored(given)["content"])
+    return str(strict_json.stored(given)["content"])
 
 
 def walked(seed: int) -> Context:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app.audit import replayed, replaying
+from orchestrator.app.audit import replay_comparison, replay_events
 from orchestrator.app.kernel import operations
 from orchestrator.app.running import finish_run, preflight, run_queue, run_session, start_run
 from orchestrator.core.running.facts import Facts, File
@@ -215,12 +215,12 @@ class Track:
 
     def told_again(self) -> None:
         """The record, told again into another database, makes the same rows; a session alone does so as well."""
-        told, again = replaying.events(self.context), memory_context()
-        replaying.replay(again, told[len(replaying.events(again)) :])
+        told, again = replay_events.events(self.context), memory_context()
+        replay_events.replay(again, told[len(replay_events.events(again)) :])
         for name, rows in self.everything().items():
             assert again.connection.execute(f"SELECT * FROM {name}").fetchall() == rows, name
         for session in (CHAT, OTHER, WORK):
-            answer = replayed.replay(self.context, session_id=session, strict=True)
+            answer = replay_comparison.replay(self.context, session_id=session, strict=True)
             assert (answer["differences"], answer["exit_code"]) == ([], 0)
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from orchestrator.doors.cli import calling, main
+from orchestrator.doors.cli import invoke, main
 from tests.integration.cli.conftest import Ask, Lines, Run, clean_environment
 
 ROUTE = ("route", "-s", "S1", "-g", "A", "--current-agent", "developer", "--status")
@@ -118,7 +118,7 @@ def test_a_fault_of_the_program_is_one_line_and_exit_70(
         secret = "hunter2"  # noqa: S105 - what no traceback may show
         raise RuntimeError(f"broken by {len(secret)}")
 
-    monkeypatch.setattr(calling, "run", fail)
+    monkeypatch.setattr(invoke, "run", fail)
     code = main.main(["session", "list", *(["--debug"] if debug else [])])
     out, err = capfd.readouterr()
     assert (code, out, "Traceback" in err, "hunter2" in err) == (70, "", debug, False)
@@ -129,7 +129,7 @@ def test_a_fault_of_the_program_is_one_line_and_exit_70(
 def test_a_fault_of_the_program_is_json_where_asked(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(calling, "run", lambda *_: 1 / 0)
+    monkeypatch.setattr(invoke, "run", lambda *_: 1 / 0)
     assert main.main(["session", "list", "--json"]) == 70
     assert json.loads(capfd.readouterr().out)["code"] == "INTERNAL"
 

@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 from orchestrator.app.kernel import operations
-from orchestrator.doors.cli import catalogue, main, options, quick, typed
+from orchestrator.doors.cli import catalogue, fast_parser, main, options, typer_parser
 from tests.integration.cli.conftest import Run
 
 every_command = pytest.mark.parametrize("words", catalogue.every())
@@ -32,7 +32,7 @@ def test_the_example_is_a_call_of_the_command(words: str) -> None:
     program, *argv = shlex.split(command.example)
     found, rest = main.split(argv)
     assert (program, found) == ("orchestrator", words)
-    assert quick.read(command, rest) is not None
+    assert fast_parser.read(command, rest) is not None
 
 
 @every_command
@@ -91,10 +91,12 @@ def test_help_needs_no_database_and_no_rich(run: Run, tmp_path: os.PathLike[str]
 
 
 def test_only_the_called_command_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = typed.build({"group show": catalogue.find("group show")}, lambda words, values: None)
+    found = typer_parser.build({"group show": catalogue.find("group show")}, lambda words, values: None)
     group = next(each for each in found.registered_groups if each.name == "group")
     assert group.typer_instance is not None
-    built = [each.name for each in group.typer_instance.registered_commands if each.callback is not typed._nothing]
+    built = [
+        each.name for each in group.typer_instance.registered_commands if each.callback is not typer_parser._nothing
+    ]
     assert built == ["show"]
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator
-from orchestrator.app.kernel import attached
-from orchestrator.core import large, strictjson
+from orchestrator.app.kernel import attached_evidence
+from orchestrator.core import oversized, strict_json
 from orchestrator.errors import UsageError
 from tests.conftest import clean_environment
 from tests.drills import field
@@ -32,7 +32,7 @@ REPORT = ("route", "developer", "READY_FOR_QA", "-s", "S1", "-g", "A")
 
 
 def content_of(value: dict[str, Any]) -> bytes:
-    return strictjson.canonical(value).encode()
+    return strict_json.canonical(value).encode()
 
 
 def named(value: dict[str, Any]) -> str:
@@ -40,7 +40,7 @@ def named(value: dict[str, Any]) -> str:
 
 
 def reference(value: dict[str, Any], name: str) -> dict[str, Any]:
-    text = value[name] if isinstance(value[name], str) else strictjson.canonical(value[name])
+    text = value[name] if isinstance(value[name], str) else strict_json.canonical(value[name])
     content = content_of(value)
     return {
         "evidence_file": named(value), "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content),
@@ -255,10 +255,10 @@ def over(limit: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "flag", "exit_code", "said"),
     [
-        pytest.param(over(large.REPORT_LIMIT), "--details=@", 4, "has more than 67108864 bytes", id="details"),
-        pytest.param(over(large.REPORT_LIMIT), "--metadata=", 4, "has more than 67108864 bytes", id="metadata"),
-        pytest.param(over(large.REPORT_LIMIT), "--report=", 4, "has more than 67108864 bytes", id="a document"),
-        pytest.param(over(large.REPORT_LIMIT), "--output=", 4, "has more than 67108864 bytes", id="a message"),
+        pytest.param(over(oversized.REPORT_LIMIT), "--details=@", 4, "has more than 67108864 bytes", id="details"),
+        pytest.param(over(oversized.REPORT_LIMIT), "--metadata=", 4, "has more than 67108864 bytes", id="metadata"),
+        pytest.param(over(oversized.REPORT_LIMIT), "--report=", 4, "has more than 67108864 bytes", id="a document"),
+        pytest.param(over(oversized.REPORT_LIMIT), "--output=", 4, "has more than 67108864 bytes", id="a message"),
         pytest.param(over(2 * MIB) + b"\xff", "--details=@", 4, "is not UTF-8: byte 0xff at offset", id="no UTF-8"),
         pytest.param(over(2 * MIB)[:-1], "--details=@", 4, "is cut off", id="cut"),
         pytest.param(b"x" * 2 * MIB + b"\xff", "--output=", 4, "is not UTF-8: byte 0xff at offset", id="no text"),
@@ -286,7 +286,7 @@ def test_what_cannot_be_taken_is_told_and_changes_nothing(
 
 
 def test_a_value_over_the_limit_is_refused_in_python(database: pathlib.Path) -> None:
-    huge = {"log": "x" * large.REPORT_LIMIT}
+    huge = {"log": "x" * oversized.REPORT_LIMIT}
     with Orchestrator.open(database) as o, pytest.raises(UsageError) as caught:
         o.route(session_id="S1", group_id="A", current_agent="developer", status="PARTIAL", details=huge)
     assert caught.value.message == "details is larger than 67108864 bytes."
@@ -344,13 +344,13 @@ def test_a_kill_between_file_and_commit_leaves_a_file_that_the_next_report_finds
     before = field.everything(database)
 
     def killed() -> None:
-        write = attached._write
+        write = attached_evidence._write
 
-        def then_die(root: pathlib.Path, moved: large.Moved, made: list[pathlib.Path]) -> None:
+        def then_die(root: pathlib.Path, moved: oversized.Moved, made: list[pathlib.Path]) -> None:
             write(root, moved, made)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        attached._write = then_die
+        attached_evidence._write = then_die
         with field.opened(database) as context:
             field.call(context, "route", **field.partial("A", details=DETAILS))
 

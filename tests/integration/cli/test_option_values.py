@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.doors.cli import catalogue, options, quick, typed
+from orchestrator.doors.cli import catalogue, fast_parser, options, typer_parser
 from orchestrator.errors import UsageError
 from tests.integration.cli.conftest import Ask
 
@@ -35,7 +35,7 @@ def test_a_flag_of_the_command_is_no_value(ask: Ask, call: tuple[str, ...], opti
 
 def test_an_option_without_its_value_names_the_help_of_its_command() -> None:
     with pytest.raises(UsageError) as caught:
-        typed.read([catalogue.find("task set-status")], ["task", "set-status", "T", "blocked", "--reason"])
+        typer_parser.read([catalogue.find("task set-status")], ["task", "set-status", "T", "blocked", "--reason"])
     assert caught.value.suggestion == "orchestrator task set-status --help"
 
 
@@ -69,7 +69,7 @@ def test_every_option_of_every_command_refuses_a_flag(words: str) -> None:
     command = catalogue.find(words)
     for parameter in command.parameters:
         if parameter.flags and parameter.kind != options.FLAG:
-            for read in (quick.read, quick.scan):
+            for read in (fast_parser.read, fast_parser.scan):
                 with pytest.raises(UsageError, match="is an option of this command"):
                     read(command, [parameter.flags[-1], "--json"])
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.doors.cli import catalogue, options, quick, typed
+from orchestrator.doors.cli import catalogue, fast_parser, options, typer_parser
 from orchestrator.errors import UsageError
 
 WORDS = (
@@ -35,7 +35,7 @@ WORDS = (
 def by_typer(words: str, rest: list[str]) -> Any:
     """What Typer makes of a call: values, or None where it is refused, or help's exit code."""
     try:
-        found = typed.read([catalogue.find(words)], [*words.split(), *rest])
+        found = typer_parser.read([catalogue.find(words)], [*words.split(), *rest])
     except UsageError:
         return None
     return found if isinstance(found, int) else found[1]
@@ -55,12 +55,12 @@ def calls(draw: st.DrawFn) -> tuple[str, list[str]]:
 @given(calls())
 def test_a_plain_call_is_read_as_typer_reads_it(call: tuple[str, list[str]]) -> None:
     words, rest = call
-    plain, refusal = read_by(quick.read, words, rest)
+    plain, refusal = read_by(fast_parser.read, words, rest)
     if refusal is not None:
         # Typer would take it, so that a scan comes before.
-        assert read_by(quick.scan, words, rest) == (None, refusal)
+        assert read_by(fast_parser.scan, words, rest) == (None, refusal)
     elif plain is not None:
-        assert read_by(quick.scan, words, rest) == (None, None)
+        assert read_by(fast_parser.scan, words, rest) == (None, None)
         assert plain == by_typer(words, rest)
 
 
@@ -87,7 +87,7 @@ def read_by(reader: Callable[..., Any], words: str, rest: list[str]) -> tuple[An
     ],
 )  # fmt: skip
 def test_both_readers_read(words: str, rest: list[str], values: dict[str, object]) -> None:
-    assert quick.read(catalogue.find(words), rest) == values
+    assert fast_parser.read(catalogue.find(words), rest) == values
     assert by_typer(words, rest) == values
 
 
@@ -105,4 +105,4 @@ def test_both_readers_read(words: str, rest: list[str], values: dict[str, object
     ],
 )
 def test_what_is_not_plain_is_left_to_typer(words: str, rest: list[str]) -> None:
-    assert quick.read(catalogue.find(words), rest) is None
+    assert fast_parser.read(catalogue.find(words), rest) is None

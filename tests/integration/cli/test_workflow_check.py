@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.proof import proving
+from orchestrator.app.proof import model_check
 from orchestrator.doors.cli import workflow
 from orchestrator.doors.cli.options import Given
 from tests.integration.cli.conftest import Run
@@ -61,10 +61,10 @@ def test_a_problem_of_an_agent_file_is_told_with_that_file_and_its_line(run: Run
     assert re.search(rb"(?m)^few/qa_expert.md:\d: error A002: the front matter is not YAML", done.stdout)
 
 
-SEARCHED = proving.Searched("one code group", 1, "plain", None, 12, 30, 4, True, None, 4, 0, 0.1)
+SEARCHED = model_check.Searched("one code group", 1, "plain", None, 12, 30, 4, True, None, 4, 0, 0.1)
 CUT = SEARCHED._replace(name="two groups", reach="small", blockers=1, complete=False, cut="seconds", whole=3, open=5)
 TRIED = {"plain": {"developer": ["READY_FOR_QA", "BLOCKED"]}}
-FOUND = proving.Counterexample("stall", "one code group", "nobody is awaited", ('{"op": "route"}',), True)
+FOUND = model_check.Counterexample("stall", "one code group", "nobody is awaited", ('{"op": "route"}',), True)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ FOUND = proving.Counterexample("stall", "one code group", "nobody is awaited", (
     ],
 )
 def test_a_search_says_what_it_found(
-    found: tuple[proving.Counterexample, ...], code: int, last: str, monkeypatch: pytest.MonkeyPatch
+    found: tuple[model_check.Counterexample, ...], code: int, last: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def prove(content: str, texts: dict[str, str], **more: Any) -> proving.Proof:
-        return proving.Proof(not found, True, 12, (SEARCHED,), found, TRIED)
+    def prove(content: str, texts: dict[str, str], **more: Any) -> model_check.Proof:
+        return model_check.Proof(not found, True, 12, (SEARCHED,), found, TRIED)
 
-    monkeypatch.setattr(proving, "prove", prove)
+    monkeypatch.setattr(model_check, "prove", prove)
     given = Given({"file": SHIPPED, "prove": True}, False, None, False)
     handler = workflow.COMMANDS["workflow check"].handler
     assert handler is not None
@@ -92,11 +92,11 @@ def test_a_search_says_what_it_found(
 def test_a_search_that_was_cut_says_where_and_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = {}
 
-    def prove(content: str, texts: dict[str, str], **more: Any) -> proving.Proof:
+    def prove(content: str, texts: dict[str, str], **more: Any) -> model_check.Proof:
         asked.update(more)
-        return proving.Proof(True, False, 12, (SEARCHED, CUT), (), TRIED)
+        return model_check.Proof(True, False, 12, (SEARCHED, CUT), (), TRIED)
 
-    monkeypatch.setattr(proving, "prove", prove)
+    monkeypatch.setattr(model_check, "prove", prove)
     given = Given({"file": SHIPPED, "prove": True, "seconds": 600, "thorough": True}, False, None, False)
     handler = workflow.COMMANDS["workflow check"].handler
     assert handler is not None

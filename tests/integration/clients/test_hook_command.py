@@ -22,7 +22,7 @@ from orchestrator.app import starts
 from orchestrator.app.clients import claude_code_files, client_files, codex, codex_files, hooks
 from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import hook, main
-from orchestrator.runner import owners
+from orchestrator.runner import process_identity
 from tests.conftest import clean_environment
 from tests.integration.app.desk import Desk
 from tests.integration.clients.test_hooks import CLIENT, CODEX, Client, report
@@ -383,7 +383,7 @@ def test_the_command_of_codex_names_the_process_that_calls_it(
     )
     assert kind(done.stdout) == "allow", done
     (owner,) = caller.desk.context.connection.execute("SELECT owner FROM starts WHERE turn > 1").fetchone()
-    assert owner == owners.mine()
+    assert owner == process_identity.mine()
 
 
 def test_strict_denies_codex_the_tool_that_edits(caller: Caller) -> None:

@@ -18,7 +18,7 @@ from orchestrator.app.clients.events import LIMIT, NOTHING, Event
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.errors import Refused
-from orchestrator.runner import commands, owners
+from orchestrator.runner import commands, process_identity
 from tests import persons
 from tests.integration.app.desk import Desk
 
@@ -26,7 +26,7 @@ CLIENT = "b491e6bd-b518-472f-b023-bbd62a1ae902"
 PLAN = {"groups": [{"id": "A", "description": "The form."}, {"id": "B"}]}
 CODEX = pathlib.Path(__file__).with_name("recorded_codex_events.jsonl")
 """What hooks of Codex 0.171.0 received in two scenes: with agents that are called by ids, and by paths."""
-GONE = owners.mine().rpartition(":")[0] + ":1"
+GONE = process_identity.mine().rpartition(":")[0] + ":1"
 
 
 class Client:
@@ -50,7 +50,7 @@ class Client:
         """What the client is told about an event."""
         within_s = more.pop("within_s", None)
         document = {"hook_event_name": name, "session_id": client, **more}
-        event = self.adapter.read(document, {}, owner or owners.mine())
+        event = self.adapter.read(document, {}, owner or process_identity.mine())
         event = event._replace(until=None if within_s is None else time.monotonic() + within_s)
         opened = functools.partial(bootstrap.open_context, str(self.desk.path), door="hook", channel="hook")
         answer: dict[str, Any] | None = self.adapter.answer(

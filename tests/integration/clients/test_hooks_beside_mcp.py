@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.clients.main_agent import Director
-from orchestrator.runner import owners
+from orchestrator.runner import process_identity
 from tests.integration.clients.test_hooks import CLIENT, Client, report
 from tests.integration.clients.test_main_agent import Main
 
@@ -24,7 +24,7 @@ class Both:
     def __init__(self, folder: pathlib.Path, process: subprocess.Popen[bytes]) -> None:
         self.hooks = Client(folder)
         self.process = process
-        self.server = self.serving("mcp-own", owners.of(process.pid))
+        self.server = self.serving("mcp-own", process_identity.of(process.pid))
         self.hooks.planned()
 
     def serving(self, client: str, owner: str) -> Main:
@@ -77,7 +77,7 @@ def test_a_start_that_is_carried_out_outlives_the_server_that_took_its_turn(both
     assert both.reports() == ["READY_FOR_QA"]
 
 
-@pytest.mark.parametrize("owner", [owners.of(os.getppid()), owners.mine()], ids=["above", "same"])
+@pytest.mark.parametrize("owner", [process_identity.of(os.getppid()), process_identity.mine()], ids=["above", "same"])
 def test_a_turn_taken_by_another_client_s_server_is_denied(both: Both, owner: str) -> None:
     other = both.serving("mcp-other", owner)
     other.start("A")

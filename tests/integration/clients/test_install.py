@@ -29,7 +29,7 @@ from orchestrator.app.clients import (
 from orchestrator.app.clients import install as installation
 from orchestrator.core import agents
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused, UsageError
-from orchestrator.runner import durable
+from orchestrator.runner import atomic_files
 
 ROLES = (
     "developer", "investigator", "project_manager", "qa_expert", "requirements_engineer", "senior_software_engineer",
@@ -449,7 +449,7 @@ def test_one_client_is_taken_out_and_the_other_stays_as_it_is(tmp_path: pathlib.
 def _cut_after(kind: Kind, root: pathlib.Path, writes: int | None, **more: Any) -> None:
     """A call; with `writes`, one that is ended after so many writes and made again."""
     left = [writes]
-    write, unlink = durable.write, os.unlink
+    write, unlink = atomic_files.write, os.unlink
 
     def counted(act: Any) -> Any:
         def acting(*given: Any, **named: Any) -> Any:
@@ -474,7 +474,7 @@ def test_a_file_that_cannot_be_written_leaves_what_was_there(
     put(tmp_path, kind.local, "{}")
 
     def fails(path: Any, *_: Any) -> None:
-        with durable.failing(str(path)):
+        with atomic_files.failing(str(path)):
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(installation.durable, "write", fails)

@@ -14,7 +14,7 @@ import pytest
 from orchestrator import Orchestrator, bootstrap
 from orchestrator.app.clients.main_agent import Director
 from orchestrator.doors.mcp import prompts
-from orchestrator.doors.mcp.calling import Caller, Settings
+from orchestrator.doors.mcp.tool_calls import Caller, Settings
 from orchestrator.errors import OrchestratorError
 from tests.cases import every
 

@@ -23,7 +23,7 @@ from orchestrator.app.running import evidence_and_log
 from orchestrator.core.running import evidence
 from orchestrator.core.running.evidence import Inspection, Item, Record
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
-from orchestrator.runner import durable, evidence_files, snapshot
+from orchestrator.runner import atomic_files, evidence_files, snapshot
 from tests.integration.runner import elsewhere
 
 SESSION = "S1"
@@ -357,7 +357,7 @@ class TestExpiring:
 
 class TestDurable:
     def test_a_lock_is_not_inherited(self, tmp_path: pathlib.Path) -> None:
-        with durable.locked(tmp_path):
+        with atomic_files.locked(tmp_path):
             found = [fd for fd in map(int, os.listdir("/proc/self/fd")) if _is_lock(fd)]
             assert [os.get_inheritable(fd) for fd in found] == [False]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.runner import folder_lock, lost, orphans, owners
+from orchestrator.runner import folder_lock, orphan_recovery, process_identity, process_tree
 from orchestrator.runner.folder_lock import Place
 from tests.integration.runner import supervised
 
@@ -181,10 +181,10 @@ def left(process: subprocess.Popen[bytes], variables: dict[str, str]) -> Iterato
 def test_p6_what_a_dead_run_has_left_is_ended_before_others_come_in(
     root: pathlib.Path, two: str, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, ends: bool
 ) -> None:
-    tag = lost.tag(f"h:{process.pid}:{owners._start(process.pid)}", "task-7")
-    with left(process, orphans.marked(os.environ, orphans.token(tag))) as late:
+    tag = orphan_recovery.tag(f"h:{process.pid}:{process_identity._start(process.pid)}", "task-7")
+    with left(process, process_tree.marked(os.environ, process_tree.token(tag))) as late:
         if not ends:
-            monkeypatch.setattr(lost, "end", lambda tag: lost.Lost(left=(f"{late.pid} python",)))
+            monkeypatch.setattr(orphan_recovery, "end", lambda tag: orphan_recovery.Lost(left=(f"{late.pid} python",)))
         place = Place(str(root), two, "task-2")
         found = place.take()
         place.leave()
@@ -196,7 +196,7 @@ def test_p6_what_a_dead_run_has_left_is_ended_before_others_come_in(
 def test_who_was_started_by_a_run_there_is_told_so(
     root: pathlib.Path, two: str, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lost, "is_within", lambda tag: tag.endswith("task-7"))
+    monkeypatch.setattr(orphan_recovery, "is_within", lambda tag: tag.endswith("task-7"))
     place = Place(str(root), two, "task-2")
     assert place.take().own == ("task-7",)
     process.kill()

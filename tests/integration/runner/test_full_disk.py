@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator.app.running import orphaned_runs
 from orchestrator.core.running import facts, states
-from orchestrator.runner import durable, reading
+from orchestrator.runner import atomic_files, output_capture
 from orchestrator.store import run_reader
 
 MIB = 1024 * 1024
@@ -47,7 +47,7 @@ def small_disk() -> Iterator[pathlib.Path]:
         folder.rmdir()
 
 
-def write_much(output: reading.Output) -> None:
+def write_much(output: output_capture.Output) -> None:
     for _ in range(100):
         output.add("stdout", b"word word word\n" * 4_000)
 
@@ -58,9 +58,9 @@ def fill_up(path: pathlib.Path) -> None:
             file.write(b"x" * 65_536)
 
 
-def fill(raw: pathlib.Path) -> reading.EvidenceLost:
-    output = reading.Output(raw, ())
-    with pytest.raises(reading.EvidenceLost) as caught:
+def fill(raw: pathlib.Path) -> output_capture.EvidenceLost:
+    output = output_capture.Output(raw, ())
+    with pytest.raises(output_capture.EvidenceLost) as caught:
         write_much(output)
     output.add("stdout", b"the last words\n")
     output.close()
@@ -73,42 +73,42 @@ def test_P21_where_the_disk_is_full_the_evidence_says_from_where_on_nothing_was_
 ) -> None:
     lost = fill(tmp_path / "raw")
     text = (tmp_path / "raw").read_text()
-    kept = no_large_files - reading.ROOM
+    kept = no_large_files - output_capture.ROOM
     assert (lost.kind, f"the output was kept up to byte {kept}." in str(lost)) == (facts.DISK_FULL, True)
     assert text.endswith(f"\n[... the disk was full: after {kept} bytes nothing was kept ...]\n")
     assert len(text) < no_large_files
 
 
 def test_P9_room_for_the_end_of_the_run_is_given_back_on_a_real_disk(small_disk: pathlib.Path) -> None:
-    with durable.held_room(small_disk):
+    with atomic_files.held_room(small_disk):
         assert list(small_disk.iterdir()) == []
         with pytest.raises(OSError, match="No space left"):
             fill_up(small_disk / "big")
         full = os.statvfs(small_disk)
         assert full.f_bavail * full.f_frsize < 65_536
-    (small_disk / "evidence").write_bytes(b"x" * (durable.ROOM - 65_536))
+    (small_disk / "evidence").write_bytes(b"x" * (atomic_files.ROOM - 65_536))
 
 
 def test_P9_where_no_room_can_be_held_the_work_goes_on(small_disk: pathlib.Path) -> None:
     (small_disk / "big").write_bytes(b"x" * (2 * MIB + MIB // 2))
-    with durable.held_room(small_disk):
+    with atomic_files.held_room(small_disk):
         (small_disk / "note").write_text("x")
-    with durable.held_room(small_disk / "absent"):
+    with atomic_files.held_room(small_disk / "absent"):
         pass
 
 
 def test_P21_evidence_that_is_deleted_meanwhile_is_told_as_that(tmp_path: pathlib.Path) -> None:
     (tmp_path / "raw").mkdir()
-    output = reading.Output(tmp_path / "raw/op.log", ())
+    output = output_capture.Output(tmp_path / "raw/op.log", ())
     output.add("stdout", b"x")
     shutil.rmtree(tmp_path / "raw")
-    with pytest.raises(reading.EvidenceLost) as caught:
+    with pytest.raises(output_capture.EvidenceLost) as caught:
         output.close()
     what = f"the evidence folder {tmp_path}/raw was deleted while the executor ran"
     assert (caught.value.kind, str(caught.value)) == (facts.EVIDENCE_DELETED, what)
-    output = reading.Output(tmp_path / "op.log", ())
+    output = output_capture.Output(tmp_path / "op.log", ())
     (tmp_path / "op.log").unlink()
-    with pytest.raises(reading.EvidenceLost, match=r"op\.log was deleted while"), contextlib.closing(output):
+    with pytest.raises(output_capture.EvidenceLost, match=r"op\.log was deleted while"), contextlib.closing(output):
         pass
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.runner import guarded, opened
+from orchestrator.runner import protected_paths, session_lock
 
 OWN, OTHER = ".orchestrator/sessions/own", ".orchestrator/sessions/other"
 OLD = time.time() - 10 * 86_400
@@ -45,9 +45,9 @@ def packed(path: str) -> Callable[[pathlib.Path], object]:
 
 
 def touched(root: pathlib.Path, act: Callable[[pathlib.Path], object], **working: tuple[str, ...]) -> tuple[str, ...]:
-    before = guarded.look(str(root))
+    before = protected_paths.look(str(root))
     act(root)
-    return guarded.differences(before, guarded.look(str(root)), "own", CUT, working=working)
+    return protected_paths.differences(before, protected_paths.look(str(root)), "own", CUT, working=working)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +137,14 @@ HELD = {"logs/index.json": True, "logs/task-002.json": True, "report.json": True
 @pytest.mark.parametrize("when", ["all the time", "until then", "from then on"])
 def test_who_has_a_session_open_writes_logs_and_reports_in_it_and_no_evidence(root: pathlib.Path, when: str) -> None:
     for name, allowed in HELD.items():
-        hold = None if when == "from then on" else opened.Hold(str(root), "other")
-        before = guarded.look(str(root))
+        hold = None if when == "from then on" else session_lock.Hold(str(root), "other")
+        before = protected_paths.look(str(root))
         (root / OTHER / name).write_text("another text")
         if hold is None:
-            hold = opened.Hold(str(root), "other")
+            hold = session_lock.Hold(str(root), "other")
         elif when == "until then":
             hold.release()
-        found = guarded.differences(before, guarded.look(str(root)), "own", CUT)
+        found = protected_paths.differences(before, protected_paths.look(str(root)), "own", CUT)
         hold.release()
         (root / OTHER / "logs/task-002.json").unlink(missing_ok=True)
         assert (name, found == ()) == (name, allowed)
@@ -156,16 +156,16 @@ def test_a_second_run_that_is_stopped_in_the_own_session_writes_its_log_there(ro
 
 
 def test_several_have_a_session_open_and_the_last_lets_it_go(root: pathlib.Path) -> None:
-    first, second = opened.Hold(str(root), "other"), opened.Hold(str(root), "other")
+    first, second = session_lock.Hold(str(root), "other"), session_lock.Hold(str(root), "other")
     first.release()
-    assert opened.sessions(str(root)) == {"other"}
+    assert session_lock.sessions(str(root)) == {"other"}
     del second
-    assert opened.sessions(str(root)) == frozenset()
+    assert session_lock.sessions(str(root)) == frozenset()
 
 
 def test_a_session_without_a_folder_is_held_by_nobody(root: pathlib.Path) -> None:
-    with opened.held(str(root), "none"):
-        assert not opened.is_open(str(root), "none")
+    with session_lock.held(str(root), "none"):
+        assert not session_lock.is_open(str(root), "none")
 
 
 def test_files_that_are_there_while_others_are_written_are_not_looked_at(root: pathlib.Path) -> None:
@@ -205,9 +205,9 @@ def test_the_pointers_are_written_by_processes_of_this_project_alone(
 ) -> None:
     path = root / ".claude/repl.json"
     path.write_text(says("mine", "before"))
-    before = guarded.look(str(root))
+    before = protected_paths.look(str(root))
     path.unlink() if text is None else path.write_text(text)
-    told = guarded.differences(before, guarded.look(str(root)), "own", CUT, others)
+    told = protected_paths.differences(before, protected_paths.look(str(root)), "own", CUT, others)
     assert told == tuple(f".claude/repl.json ({what})" for what in found)
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.runner import brands, lost, orphans, processes
+from orchestrator.runner import orphan_recovery, process_tree, processes, rlimit_tag
 from tests.integration.runner import supervised
 
-TAG = lost.tag("host:of:colons:4711:99", "task-1")
+TAG = orphan_recovery.tag("host:of:colons:4711:99", "task-1")
 WAITS = "import time; print('begun', flush=True); time.sleep(600)"
 
 
@@ -21,7 +21,7 @@ WAITS = "import time; print('begun', flush=True); time.sleep(600)"
 def process() -> Iterator[subprocess.Popen[bytes]]:
     """One that the run started, in a session of its own; it listens to nobody who asks it to end."""
     text = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
-    variables = orphans.marked(os.environ, orphans.token(TAG))
+    variables = process_tree.marked(os.environ, process_tree.token(TAG))
     with subprocess.Popen(
         [sys.executable, "-c", text], env=variables, stdout=subprocess.PIPE, start_new_session=True
     ) as begun:
@@ -36,20 +36,20 @@ def test_a_tag_holds_number_start_and_run_and_no_colon() -> None:
 
 
 def test_one_that_does_not_listen_is_killed_and_told(process: subprocess.Popen[bytes]) -> None:
-    found = lost.end(TAG, grace_s=0.1)
+    found = orphan_recovery.end(TAG, grace_s=0.1)
     assert (found.left, found.is_told) == ((), True)
     assert [each.split()[0] for each in found.ended] == [str(process.pid)]
     assert process.wait(5) == -signal.SIGKILL
 
 
 def test_nothing_is_found_of_a_run_that_left_nothing() -> None:
-    assert lost.end(lost.tag("host:4711:99", "task-2")) == lost.Lost()
+    assert orphan_recovery.end(orphan_recovery.tag("host:4711:99", "task-2")) == orphan_recovery.Lost()
 
 
 def test_one_that_cannot_be_ended_is_left(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "send", lambda process, what: None)
-    monkeypatch.setattr(lost, "KILLING_S", 0.1)
-    found = lost.end(TAG, grace_s=0.1)
+    monkeypatch.setattr(orphan_recovery, "KILLING_S", 0.1)
+    found = orphan_recovery.end(TAG, grace_s=0.1)
     assert (found.ended, [each.split()[0] for each in found.left]) == ((), [str(process.pid)])
     assert supervised.alive(process.pid)
 
@@ -58,7 +58,7 @@ def test_where_the_system_does_not_tell_nobody_is_looked_for_and_it_is_said(
     process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "PROC", "/nowhere")
-    assert lost.end(TAG) == lost.Lost(is_told=False)
+    assert orphan_recovery.end(TAG) == orphan_recovery.Lost(is_told=False)
     assert supervised.alive(process.pid)
 
 
@@ -75,18 +75,18 @@ def test_where_the_system_does_not_tell_nobody_is_looked_for_and_it_is_said(
     ],
 )
 def test_who_was_started_by_the_run_knows_it(monkeypatch: pytest.MonkeyPatch, mark: str, expected: bool) -> None:
-    monkeypatch.setenv(orphans.MARK, mark)
-    assert lost.is_within(TAG) is expected
+    monkeypatch.setenv(process_tree.MARK, mark)
+    assert orphan_recovery.is_within(TAG) is expected
 
 
 def test_one_that_shed_its_mark_is_found_by_what_it_cannot_shed() -> None:
-    with brands.given(brands.new(TAG)) as brand:
+    with rlimit_tag.given(rlimit_tag.new(TAG)) as brand:
         bare = subprocess.Popen([sys.executable, "-c", WAITS], env={}, stdout=subprocess.PIPE, start_new_session=True)
     assert brand is not None
-    brands.fix(bare.pid, brand)
+    rlimit_tag.fix(bare.pid, brand)
     with bare:
         assert bare.stdout is not None
         assert bare.stdout.readline() == b"begun\n"
-        assert lost.end(lost.tag("host:4711:99", "task-2")) == lost.Lost()
-        found = lost.end(TAG)
+        assert orphan_recovery.end(orphan_recovery.tag("host:4711:99", "task-2")) == orphan_recovery.Lost()
+        found = orphan_recovery.end(TAG)
         assert [each.split()[0] for each in found.ended] == [str(bare.pid)]

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core import masking_stream
-from orchestrator.runner import reading
+from orchestrator.runner import output_capture
 
 RANDOM = random.Random(1).randbytes(200_000)  # noqa: S311 - no secret
 KEY = "sk-ant-api03-" + "aB3" * 12
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]")
 
 
-def read(*pieces: bytes, raw: pathlib.Path | None = None) -> tuple[reading.Output, str]:
-    output = reading.Output(raw, ())
+def read(*pieces: bytes, raw: pathlib.Path | None = None) -> tuple[output_capture.Output, str]:
+    output = output_capture.Output(raw, ())
     text = "".join(output.add("stdout", piece) for piece in pieces)
     output.close()
     return output, text

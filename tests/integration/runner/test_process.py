@@ -16,7 +16,7 @@ import time
 import pytest
 
 from orchestrator.core.running import program_variables
-from orchestrator.runner import process, reading
+from orchestrator.runner import output_capture, process
 from tests.integration.runner.supervised import QUICK, alive, appeared, left, python, shell, supervise
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 8
@@ -154,9 +154,9 @@ def test_e08_a_line_may_be_of_any_length(tmp_path: pathlib.Path, stream: str, si
     assert (ended.why, ended.bytes_out) == ("exit 0", size + 5)
     assert getattr(ended, stream)[-5:] == "\nEND\n"
     assert (tmp_path / "raw").stat().st_size == size + 5
-    if size > reading.OUTPUT_KEPT:
-        assert ended.output.startswith(f"[... {size + 5 - reading.OUTPUT_KEPT} characters left out ...]\nxxx")
-        assert len(ended.output) < reading.OUTPUT_KEPT + 100
+    if size > output_capture.OUTPUT_KEPT:
+        assert ended.output.startswith(f"[... {size + 5 - output_capture.OUTPUT_KEPT} characters left out ...]\nxxx")
+        assert len(ended.output) < output_capture.OUTPUT_KEPT + 100
 
 
 def test_e08_much_text_without_any_newline_ends(tmp_path: pathlib.Path) -> None:
@@ -168,13 +168,13 @@ def test_a_flood_is_kept_out_of_memory_and_does_not_hide_the_clock(tmp_path: pat
     ended = supervise(tmp_path, "yes", "Password: ", limits=QUICK._replace(executor_timeout_ms=400))
     assert (ended.blocked_reason, ended.limit, ended.timeout_ms) == ("TIMEOUT", "executor_timeout_ms", 400)
     assert ended.bytes_out > 1_000_000
-    assert len(ended.stdout) <= reading.RESULT_KEPT
+    assert len(ended.stdout) <= output_capture.RESULT_KEPT
     assert ended.duration_ms < 2000
 
 
 @pytest.mark.parametrize("sizes", [[1] * 5000, [100_000], [7, 90, 3] * 40], ids=["many small", "one large", "mixed"])
 def test_the_end_is_kept_however_the_text_comes(sizes: list[int]) -> None:
-    tail = reading.Tail(100)
+    tail = output_capture.Tail(100)
     whole = ""
     for number, size in enumerate(sizes):
         whole += "abcdefghij"[number % 10] * size
@@ -216,10 +216,10 @@ def test_s08_a_key_is_masked_wherever_a_read_cuts_it(tmp_path: pathlib.Path, str
     assert (getattr(ended, stream), ended.output, (tmp_path / "raw").read_text()) == (expected,) * 3
 
 
-@pytest.mark.parametrize("stream", reading.STREAMS)
+@pytest.mark.parametrize("stream", output_capture.STREAMS)
 def test_s08_a_key_is_masked_at_every_cut(tmp_path: pathlib.Path, stream: str) -> None:
     for cut in range(len(KEY) + 1):
-        output = reading.Output(tmp_path / f"raw{cut}", ())
+        output = output_capture.Output(tmp_path / f"raw{cut}", ())
         for piece in ("a " + KEY[:cut], KEY[cut:]):
             output.add(stream, piece.encode())
         output.close()
@@ -231,7 +231,7 @@ def test_s08_a_key_is_masked_at_every_cut(tmp_path: pathlib.Path, stream: str) -
 @pytest.mark.parametrize("before", [1, 7, 20, 60])
 def test_s08_a_key_is_masked_across_the_borders_of_reads(tmp_path: pathlib.Path, border: int, before: int) -> None:
     filler = ("word " * border)[: border - before - 1] + " "
-    output = reading.Output(tmp_path / "raw", ())
+    output = output_capture.Output(tmp_path / "raw", ())
     data = f"{filler}{KEY} end".encode()
     for start in range(0, len(data), border):
         output.add("stdout", data[start : start + border])
@@ -356,7 +356,7 @@ def test_a_failure_of_the_one_who_watches_ends_the_run(tmp_path: pathlib.Path) -
 def test_evidence_that_cannot_be_written_ends_the_run(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_created", lambda path: open("/dev/full", "wb"))
+    monkeypatch.setattr(output_capture, "_created", lambda path: open("/dev/full", "wb"))
     with pytest.raises(OSError, match="No space left"):
         shell(tmp_path, "echo $$ > own.pid; while :; do printf %4096d 0; sleep 0.05; done", raw=tmp_path / "raw")
     assert left(tmp_path) == []

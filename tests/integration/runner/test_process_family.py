@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from orchestrator.runner import brands, orphans, process, processes
+from orchestrator.runner import process, process_tree, processes, rlimit_tag
 from tests.integration.runner.supervised import QUICK, alive, appeared, left, python, shell, supervise
 
 SHORT = QUICK._replace(executor_timeout_ms=500)
@@ -131,7 +131,7 @@ def test_one_that_shed_everything_at_once_is_told_and_ended(tmp_path: pathlib.Pa
 @pytest.fixture
 def without_brands(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where root has lifted the limit, or the system has none."""
-    monkeypatch.setattr(brands, "_limits", lambda number: None)
+    monkeypatch.setattr(rlimit_tag, "_limits", lambda number: None)
 
 
 @pytest.mark.usefixtures("without_brands")
@@ -139,7 +139,7 @@ def without_brands(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_without_a_limit_is_ended_where_all_children_are_ours(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, *, ours: bool
 ) -> None:
-    monkeypatch.setattr(orphans, "_are_all_ours", ours)
+    monkeypatch.setattr(process_tree, "_are_all_ours", ours)
     ended = python(tmp_path, f"{SHED}shed(seconds=1); wait()")
     assert (ended.exit_code, len(ended.background), ended.leftovers) == (0, int(ours), ())
     assert bool(left(tmp_path)) is not ours
@@ -149,7 +149,7 @@ def test_what_is_freed_by_nobody_stays_branded(tmp_path: pathlib.Path) -> None:
     text = "import resource\ntry:\n    resource.prlimit(0, 10, (-1, -1))\nexcept PermissionError:\n    print('no')\n"
     ended = python(tmp_path, text, tag="4711.99.task-1")
     assert ended.output == "no\n" or os.getuid() == 0
-    assert brands.of(0) is None
+    assert rlimit_tag.of(0) is None
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -273,8 +273,8 @@ def test_orphans_are_taken_over_only_while_a_program_runs(tmp_path: pathlib.Path
 
 
 def test_a_mark_is_added_to_that_of_a_run_around() -> None:
-    assert orphans.marked({"A": "b"}, "inner") == {"A": "b", orphans.MARK: "inner"}
-    assert orphans.marked({orphans.MARK: "outer"}, "inner") == {orphans.MARK: "outer:inner"}
+    assert process_tree.marked({"A": "b"}, "inner") == {"A": "b", process_tree.MARK: "inner"}
+    assert process_tree.marked({process_tree.MARK: "outer"}, "inner") == {process_tree.MARK: "outer:inner"}
 
 
 def test_a_run_inside_a_run_is_ended_with_it(tmp_path: pathlib.Path) -> None:
@@ -330,7 +330,7 @@ def test_where_the_system_tells_less_the_known_processes_are_ended_all_the_same(
 ) -> None:
     monkeypatch.setattr(processes, "PROC", "nowhere")
     monkeypatch.setattr(processes, "pidfd", lambda number: None)
-    monkeypatch.setattr(orphans, "_subreaper", lambda wanted: 1)
+    monkeypatch.setattr(process_tree, "_subreaper", lambda wanted: 1)
     ended = shell(tmp_path, "setsid sleep 300 & echo $! > child.pid; echo started; wait",
                   limits=QUICK._replace(executor_timeout_ms=700))  # fmt: skip
     assert (ended.blocked_reason, ended.output, ended.leftovers) == ("TIMEOUT", "started\n", ())
@@ -341,8 +341,8 @@ def test_where_the_system_tells_less_one_that_is_not_found_is_named(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "PROC", "nowhere")
-    monkeypatch.setattr(orphans, "_subreaper", lambda wanted: 1)
-    monkeypatch.setattr(orphans, "CLOSING_S", 0.1)
+    monkeypatch.setattr(process_tree, "_subreaper", lambda wanted: 1)
+    monkeypatch.setattr(process_tree, "CLOSING_S", 0.1)
     ended = python(tmp_path, DAEMON + "daemon('a.pid'); wait('a.pid')")
     number = int((tmp_path / "a.pid").read_text())
     try:
@@ -360,8 +360,8 @@ def test_one_that_may_not_be_ended_is_named(tmp_path: pathlib.Path, monkeypatch:
             send(to, what)
 
     monkeypatch.setattr(processes, "send", refused)
-    monkeypatch.setattr(orphans, "KILLING_S", 0.1)
-    monkeypatch.setattr(orphans, "CLOSING_S", 0.1)
+    monkeypatch.setattr(process_tree, "KILLING_S", 0.1)
+    monkeypatch.setattr(process_tree, "CLOSING_S", 0.1)
     ended = shell(tmp_path, "setsid sleep 300 & echo $! > child.pid; exit 0")
     number = int((tmp_path / "child.pid").read_text())
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.runner import orphans, workers
+from orchestrator.runner import process_tree, workers
 
 _ANSWERS = """
 import os, sys, time
@@ -71,8 +71,8 @@ def test_an_interrupt_leaves_no_process_and_no_thread(monkeypatch: pytest.Monkey
             raise KeyboardInterrupt
         return found
 
-    start = orphans.start
-    monkeypatch.setattr(orphans, "start", family)
+    start = process_tree.start
+    monkeypatch.setattr(process_tree, "start", family)
     monkeypatch.setattr(subprocess, "Popen", noted)
     questions = [b"wait"] * 2 if place == 2 else [b"a", b"wait"]
     with pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.store import doctor, guards, maintenance, sqlite, structure
+from orchestrator.store import doctor, guards, maintenance, schema_diff, sqlite
 from orchestrator.store.findings import Found
 from tests.integration.store import ledger
 
@@ -390,7 +390,7 @@ def test_a_changed_schema_is_named(database: pathlib.Path, sql: str, told: tuple
     assert told in [(problem.id, problem.subject) for problem in diagnosed.findings]
     reading = sqlite.open_file(database, write=False)
     found = Found(str(database), 100)
-    structure.compare(reading, found)
+    schema_diff.compare(reading, found)
     reading.close()
     assert told in [(each.code, each.subject) for each in found.kept]
 

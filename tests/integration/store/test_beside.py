@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.store import beside, moment, sqlite
+from orchestrator.store import beside, snapshot_read, sqlite
 
 NUMBER = "PRAGMA user_version"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -38,7 +38,7 @@ def test_both_see_what_was_committed_before_and_nothing_after(
     opened: sqlite.Connection, database: pathlib.Path
 ) -> None:
     commit(database, 101)
-    with moment.of_two(opened) as second:
+    with snapshot_read.of_two(opened) as second:
         assert second is not None
         commit(database, 102)
         assert seen(opened, second) == [101, 101]
@@ -49,7 +49,7 @@ def test_both_see_what_was_committed_before_and_nothing_after(
 def between(monkeypatch: pytest.MonkeyPatch, database: pathlib.Path, times: int) -> list[int]:
     """Commit whenever the first connection is about to begin after the second one, so many times."""
     numbers = [*range(200, 200 + times)]
-    begin = moment._begin
+    begin = snapshot_read._begin
     begun: list[sqlite3.Connection] = []
 
     def begin_late(connection: sqlite3.Connection) -> None:
@@ -58,7 +58,7 @@ def between(monkeypatch: pytest.MonkeyPatch, database: pathlib.Path, times: int)
         begun.append(connection)
         begin(connection)
 
-    monkeypatch.setattr(moment, "_begin", begin_late)
+    monkeypatch.setattr(snapshot_read, "_begin", begin_late)
     return numbers
 
 
@@ -66,7 +66,7 @@ def test_a_commit_between_them_begins_both_anew(
     opened: sqlite.Connection, database: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = between(monkeypatch, database, 2)
-    with moment.of_two(opened) as second:
+    with snapshot_read.of_two(opened) as second:
         assert second is not None
         assert left == []
         assert seen(opened, second) == [200, 200]
@@ -76,7 +76,7 @@ def test_where_commits_never_stop_there_is_one_connection_in_one_moment(
     opened: sqlite.Connection, database: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = between(monkeypatch, database, 100)
-    with moment.of_two(opened) as second:
+    with snapshot_read.of_two(opened) as second:
         assert second is None
         assert left
         now = seen(opened)
@@ -85,13 +85,13 @@ def test_where_commits_never_stop_there_is_one_connection_in_one_moment(
 
 
 def test_a_database_in_memory_has_no_second_connection() -> None:
-    with moment.of_two(sqlite3.connect(":memory:", isolation_level=None)) as second:
+    with snapshot_read.of_two(sqlite3.connect(":memory:", isolation_level=None)) as second:
         assert second is None
 
 
 def test_inside_a_transaction_the_moment_is_its_own(opened: sqlite.Connection) -> None:
     opened.execute("BEGIN")
-    with moment.of_two(opened) as second:
+    with snapshot_read.of_two(opened) as second:
         assert second is None
     assert opened.in_transaction
 
@@ -102,7 +102,7 @@ def test_another_file_under_the_same_path_is_not_taken_for_this_one(
     copy = database.with_name("copy.db")
     copy.write_bytes(database.read_bytes())
     copy.replace(database)
-    with moment.of_two(opened) as second:
+    with snapshot_read.of_two(opened) as second:
         assert second is None
 
 
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_opened_twice_is_read_by_one(
         raise EnvironmentProblem("BUSY", "held by another process", "wait")
 
     monkeypatch.setattr(sqlite, "open_file", busy)
-    with moment.of_two(opened) as second:
+    with snapshot_read.of_two(opened) as second:
         assert second is None
         assert opened.in_transaction
 
@@ -128,7 +128,7 @@ def test_the_second_one_reads_while_the_block_runs(opened: sqlite.Connection) ->
         assert block.wait(10)
 
     with ExitStack() as stack:
-        second = stack.enter_context(moment.of_two(opened))
+        second = stack.enter_context(snapshot_read.of_two(opened))
         with beside.run(read, opened, second):
             assert reader.wait(10)
             block.set()
@@ -146,7 +146,7 @@ def test_what_fails_beside_fails_for_the_caller(opened: sqlite.Connection) -> No
 
     with (
         pytest.raises(sqlite3.OperationalError, match="no such column: missing"),
-        moment.of_two(opened) as second,
+        snapshot_read.of_two(opened) as second,
         beside.run(fail, opened, second),
     ):
         pass
@@ -163,7 +163,7 @@ def test_a_block_that_fails_stops_every_statement_beside_it(opened: sqlite.Conne
 
     with (
         pytest.raises(KeyboardInterrupt),
-        moment.of_two(opened) as second,
+        snapshot_read.of_two(opened) as second,
         beside.run(endless, opened, second),
     ):
         raise KeyboardInterrupt

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 import sqlalchemy as sa
 
-from orchestrator.store import declared, emitter, schema_script
+from orchestrator.store import declared_schema, emitter, schema_script
 from orchestrator.store.emitter import Guard, Refusal, Row, View
 from tests.cases import every
 
@@ -103,5 +103,5 @@ def test_a_row_has_no_other_columns_than_its_table() -> None:
 def test_the_script_makes_what_is_declared_and_what_it_says_is_what_sqlite_keeps() -> None:
     raw = sqlite3.connect(":memory:")
     raw.executescript(schema_script.FILE.read_text("utf-8"))
-    assert declared.stored(raw) == declared.declared()
+    assert declared_schema.stored(raw) == declared_schema.declared()
     raw.close()

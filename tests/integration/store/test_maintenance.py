@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from orchestrator import errors
-from orchestrator.store import backup, constants, declared, doctor, guards, maintenance, problems, sqlite, step
+from orchestrator.store import backup, constants, declared_schema, doctor, guards, maintenance, problems, sqlite, step
 from tests.integration.store.conftest import AT, Start, Unprivileged
 
 Damage = Callable[[sqlite3.Connection], object]
@@ -169,7 +169,7 @@ ROW_DAMAGE = {
 def test_rows_that_fit_nothing_are_found(
     database: pathlib.Path, statements: tuple[str, ...], problem_id: str, subject: str
 ) -> None:
-    triggers = [f"DROP TRIGGER {name}" for kind, name in declared.declared() if kind == "trigger"]
+    triggers = [f"DROP TRIGGER {name}" for kind, name in declared_schema.declared() if kind == "trigger"]
     tamper(database, *triggers, *statements)
     found = {(problem.id, problem.subject) for problem in maintenance.check(database) if problem.id[:7] != "TRIGGER"}
     assert (problem_id, subject) in found
@@ -450,9 +450,9 @@ def test_every_problem_of_the_environment_has_a_sentence_and_a_command() -> None
     assert "'/a folder/x.db'" in made[0].suggestion
 
 
-@pytest.mark.parametrize("read", [declared.declared, declared.compared])
+@pytest.mark.parametrize("read", [declared_schema.declared, declared_schema.compared])
 def test_what_is_declared_is_put_together_once_and_no_reader_alters_it(
-    read: Callable[[], Mapping[declared.Key, str]],
+    read: Callable[[], Mapping[declared_schema.Key, str]],
 ) -> None:
     assert read() is read()
     with pytest.raises(TypeError):

@@ -21,7 +21,7 @@ import pytest
 import sqlalchemy as sa
 
 from orchestrator import errors
-from orchestrator.store import constants, declared, guards, migrate, schema, sqlite, step
+from orchestrator.store import constants, declared_schema, guards, migrate, schema, sqlite, step
 from tests.integration.store.conftest import AT, Unprivileged
 
 MIGRATE = "the declared schema changed: write a migration that leads to it"
@@ -79,10 +79,10 @@ def _later(repository: pathlib.Path, folder: pathlib.Path, after: str) -> pathli
     return folder
 
 
-def found(path: pathlib.Path) -> dict[declared.Key, str]:
+def found(path: pathlib.Path) -> dict[declared_schema.Key, str]:
     connection = sqlite.open_file(path, write=False)
     try:
-        return {key: declared.normalised(sql) for key, sql in declared.stored(connection).items()}
+        return {key: declared_schema.normalised(sql) for key, sql in declared_schema.stored(connection).items()}
     finally:
         connection.close()
 
@@ -90,7 +90,7 @@ def found(path: pathlib.Path) -> dict[declared.Key, str]:
 def counts(path: pathlib.Path) -> dict[str, int]:
     connection = sqlite.open_file(path, write=False)
     try:
-        names = [name for kind, name in declared.stored(connection) if kind == "table"]
+        names = [name for kind, name in declared_schema.stored(connection) if kind == "table"]
         return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}
     finally:
         connection.close()
@@ -119,7 +119,7 @@ def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path)
     guards.create_all(raw)
     for statement in (guards.VERSION_TABLE, *(sql for _, sql in guards.VERSION_TRIGGERS)):
         raw.execute(statement)
-    expected = {key: declared.normalised(sql) for key, sql in declared.stored(raw).items()}
+    expected = {key: declared_schema.normalised(sql) for key, sql in declared_schema.stored(raw).items()}
     raw.close()
     migrated = found(template)
     assert migrated.keys() == expected.keys(), MIGRATE

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from orchestrator.errors import InvalidInput
-from orchestrator.store import migrate, peer
+from orchestrator.store import migrate, peer_reader
 from tests.integration.app import peer as peers
 from tests.integration.store.conftest import AT, Unprivileged
 
@@ -27,7 +27,7 @@ def problems(path: pathlib.Path | str) -> list[str]:
     """The ids of what is wrong with a file, which is as it was afterwards."""
     before = _content(path)
     with pytest.raises(InvalidInput) as caught:
-        peer.read(str(path))
+        peer_reader.read(str(path))
     assert _content(path) == before
     assert (caught.value.code, bool(caught.value.suggestion)) == ("PEER_INVALID", True)
     return [each["id"] for each in caught.value.data["problems"]]
@@ -41,7 +41,7 @@ def _content(path: pathlib.Path | str) -> dict[str, bytes]:
 
 def test_every_table_is_counted_and_four_are_read(file: pathlib.Path) -> None:
     before = _content(file)
-    found = peer.read(str(file))
+    found = peer_reader.read(str(file))
     assert _content(file) == before
     assert (found.name, found.version) == ("peer.db", 19)
     assert {each.name: (each.size, len(each.rows)) for each in found.tables} == {
@@ -146,7 +146,7 @@ def test_what_cannot_be_imported_says_why(
 
 def test_a_path_with_a_nul_is_no_file() -> None:
     with pytest.raises(InvalidInput, match="cannot be read"):
-        peer.read("a\0b")
+        peer_reader.read("a\0b")
 
 
 def test_a_file_in_a_file_is_missing(file: pathlib.Path) -> None:
@@ -166,7 +166,7 @@ def test_a_read_only_file_in_a_read_only_folder_is_read(open_folder: pathlib.Pat
     raw.close()
     path.chmod(0o444)
     open_folder.chmod(0o555)
-    assert unprivileged(lambda: len(peer.read(str(path)).rows("sessions"))) == 2
+    assert unprivileged(lambda: len(peer_reader.read(str(path)).rows("sessions"))) == 2
     open_folder.chmod(0o755)
     assert os.listdir(open_folder) == ["peer.db"]
 
@@ -177,7 +177,7 @@ def test_what_is_too_large_is_not_read(file: pathlib.Path, limit: str, monkeypat
     raw.execute("UPDATE sessions SET metadata = ?", ["x" * 50_000])
     raw.commit()
     raw.close()
-    monkeypatch.setattr(peer, limit, 40_000)
+    monkeypatch.setattr(peer_reader, limit, 40_000)
     assert problems(file) == ["too_large"]
 
 
@@ -195,12 +195,12 @@ def writer(file: pathlib.Path) -> Iterator[sqlite3.Connection]:
 def test_what_stands_in_a_log_beside_the_file_is_read(file: pathlib.Path, writer: sqlite3.Connection) -> None:
     before = _content(file)
     assert set(before) == {"peer.db", "peer.db-wal", "peer.db-shm"}
-    assert {row["original_requirements"] for row in peer.read(str(file)).rows("sessions")} == {"in the log"}
+    assert {row["original_requirements"] for row in peer_reader.read(str(file)).rows("sessions")} == {"in the log"}
     assert _content(file) == before
 
 
 def test_a_file_that_changes_meanwhile_is_not_imported(file: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = peer._read
+    read = peer_reader._read
 
     def slow(connection: sqlite3.Connection, path: str) -> object:
         found = read(connection, path)
@@ -210,16 +210,16 @@ def test_a_file_that_changes_meanwhile_is_not_imported(file: pathlib.Path, monke
         raw.close()
         return found
 
-    monkeypatch.setattr(peer, "_read", slow)
+    monkeypatch.setattr(peer_reader, "_read", slow)
     with pytest.raises(InvalidInput) as caught:
-        peer.read(str(file))
+        peer_reader.read(str(file))
     assert [each["id"] for each in caught.value.data["problems"]] == ["changed"]
 
 
 @pytest.mark.parametrize("name", ["a?b%20#.db", " .db", "\u00fc\U0001f600.db", "-x.db", "a'b\".db"])
 def test_every_character_of_a_path_is_meant_literally(tmp_path: pathlib.Path, name: str) -> None:
     path = peers.incident(tmp_path / name)
-    assert peer.read(str(path)).name == name
+    assert peer_reader.read(str(path)).name == name
 
 
 def test_tables_that_would_run_something_are_named_and_not_read(file: pathlib.Path) -> None:
@@ -230,7 +230,7 @@ def test_tables_that_would_run_something_are_named_and_not_read(file: pathlib.Pa
         ' CREATE TABLE "a""; DROP TABLE sessions; --" (x); INSERT INTO "a""; DROP TABLE sessions; --" VALUES (1);'
     )
     raw.close()
-    found = {each.name: each.size for each in peer.read(str(file)).tables}
+    found = {each.name: each.size for each in peer_reader.read(str(file)).tables}
     assert (found["search"], found['a"; DROP TABLE sessions; --'], found["sessions"]) == (None, 1, 2)
     assert "all_logs" not in found
 
@@ -242,5 +242,5 @@ def test_values_of_any_type_are_read(file: pathlib.Path) -> None:
     raw.execute("UPDATE orchestration_logs SET content = 1.5 WHERE id = 3")
     raw.commit()
     raw.close()
-    values = [row["content"] for row in peer.read(str(file)).rows("orchestration_logs")[:3]]
+    values = [row["content"] for row in peer_reader.read(str(file)).rows("orchestration_logs")[:3]]
     assert values == ["\udcff\0", b"\x00\xff", "1.5"]

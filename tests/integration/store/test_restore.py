@@ -24,9 +24,9 @@ from orchestrator.store import (
     migrate,
     problems,
     restore,
+    schema_diff,
     sqlite,
     step,
-    structure,
 )
 from tests.conftest import LONG
 from tests.drills import field
@@ -76,7 +76,7 @@ def test_a_backup_takes_the_place_and_says_what_is_lost(database: pathlib.Path, 
     assert copy.read_bytes() == before
     assert not os.path.exists(problems.restore_folder(str(database)))
     connection = sqlite.connect(database, write=False)
-    ((seq, message),) = structure.repairs(connection)
+    ((seq, message),) = schema_diff.repairs(connection)
     assert seq == 4
     assert "a backup was put in place by system:router" in message
     assert f"{constants.STORE_CHAIN} 3..6" in message

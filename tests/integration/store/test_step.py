@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import errors
-from orchestrator.core import exactjson, strictjson
-from orchestrator.store import constants, rows, schema, sqlite, step, tables_record
+from orchestrator.core import canonical_json, strict_json
+from orchestrator.store import constants, schema, sqlite, step, tables_record
+from orchestrator.store import table_metadata as rows
 from tests.integration.store.conftest import AT
 
 EVENTS = "SELECT * FROM audit_events WHERE session_id = ? ORDER BY seq"
@@ -87,7 +88,7 @@ def test_an_event_is_hashed_as_documented(connection: sqlite.Connection) -> None
         head = one.seal("route", "developer", "mcp", {"b": [1, None, True], "a": "é\n"})
     (row,) = connection.execute(EVENTS, ("S1",)).fetchall()
     assert row[6] == '{"a":"é\\n","b":[1,null,true]}'
-    payload = strictjson.canonical(["S1", 1, "route", "developer", "mcp", AT, row[6], row[7]])
+    payload = strict_json.canonical(["S1", 1, "route", "developer", "mcp", AT, row[6], row[7]])
     assert head == hashlib.sha256(bytes(32) + payload.encode()).digest() == row[9]
     assert len(head) == 32
 
@@ -101,12 +102,12 @@ def test_rows_are_hashed_per_table_in_order_of_insertion(connection: sqlite.Conn
     (rows,) = connection.execute("SELECT rows FROM audit_events WHERE session_id = 'S1'").fetchone()
     first = ["S1", 1, 1, "cli", "é", None, None, None, None, None, "UNKNOWN_GROUP", "{}", AT]
     second = ["S1", 1, 2, "cli", None, None, None, None, None, 3, "UNKNOWN_GROUP", "{}", AT]
-    lines = "".join(f"{strictjson.canonical(row)}\n" for row in (first, second))
+    lines = "".join(f"{strict_json.canonical(row)}\n" for row in (first, second))
     expected = {
         "refusals": hashlib.sha256(lines.encode()).hexdigest(),
         "texts": hashlib.sha256(b'["h","c"]\n').hexdigest(),
     }
-    assert rows == strictjson.canonical(expected)
+    assert rows == strict_json.canonical(expected)
 
 
 def test_the_digest_of_a_row_is_that_of_the_row_read_back(connection: sqlite.Connection) -> None:
@@ -299,7 +300,7 @@ json_values = st.recursive(
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), json_values, max_size=4))
 def test_equal_inputs_have_one_text_which_is_the_canonical_json(value: dict[str, object]) -> None:
     step.check_exact(value)
-    assert exactjson.exact(value) == strictjson.canonical(value)
+    assert canonical_json.exact(value) == strict_json.canonical(value)
 
 
 @given(st.lists(st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]))))
@@ -307,16 +308,16 @@ def test_the_line_of_a_row_is_canonical_json_without_the_nulls_at_its_end(values
     line = json.loads(step.row_line(values))
     assert line == values[: len(line)]
     assert set(values[len(line) :]) <= {None}
-    assert step.row_line(values) == f"{strictjson.canonical(line)}\n".encode()
+    assert step.row_line(values) == f"{strict_json.canonical(line)}\n".encode()
 
 
 READ_BACK = st.none() | st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_categories=["Cs"]))
 
 
-@pytest.mark.parametrize("writer", [exactjson.LIBRARY, exactjson.compiled()], ids=["library", "compiled"])
+@pytest.mark.parametrize("writer", [canonical_json.LIBRARY, canonical_json.compiled()], ids=["library", "compiled"])
 @given(st.tuples(READ_BACK, READ_BACK, READ_BACK))
 def test_columns_that_are_packed_are_read_as_they_are(
-    writer: exactjson.Writer, values: tuple[step.Value, step.Value, step.Value]
+    writer: canonical_json.Writer, values: tuple[step.Value, step.Value, step.Value]
 ) -> None:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE t (a, b, c)")

@@ -13,9 +13,10 @@ import pytest
 from orchestrator import testing
 from orchestrator.app.kernel.context import Context
 from orchestrator.doors.python import Orchestrator
-from orchestrator.store import coverage, findings, kept, rows, schema, step, verifying
+from orchestrator.store import content_store, findings, row_hashes, schema, step, verify_chain
+from orchestrator.store import table_metadata as rows
 from orchestrator.store.constants import STORE_CHAIN
-from orchestrator.store.coverage import Span
+from orchestrator.store.row_hashes import Span
 from tests import forging
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
@@ -35,8 +36,8 @@ COLUMNS = [
 READ_AS = {stored: table for table, stored in rows.STORED_AS.items()}
 """The name under which rows of a table are read and covered, where it is another."""
 ALTERED = {
-    **{table: {"ROWS_ALTERED", "ROWS_MISSING"} for table in coverage.WRITTEN},
-    **{table: {"STATE_ALTERED", "STATE_MISSING"} for table in coverage.CHANGING},
+    **{table: {"ROWS_ALTERED", "ROWS_MISSING"} for table in row_hashes.WRITTEN},
+    **{table: {"STATE_ALTERED", "STATE_MISSING"} for table in row_hashes.CHANGING},
     "audit_events": {"EVENT_ALTERED", "EVENT_MISSING", "EVENT_UNLINKED"},
     "texts": {"TEXT_ALTERED", "TEXT_MISSING"},
 }
@@ -70,8 +71,8 @@ def found(connection: sqlite3.Connection, *spans: Span) -> list[findings.Finding
     """Everything that verifying finds, in the whole database where no span is named."""
     noted = findings.Found("file.db", MANY)
     for span in spans or (Span(STORE_CHAIN), Span(None)):
-        verifying.verify(connection, span, noted)
-        kept.compare(connection, span, noted)
+        verify_chain.verify(connection, span, noted)
+        content_store.compare(connection, span, noted)
     return noted.kept
 
 
@@ -84,7 +85,7 @@ def place(connection: sqlite3.Connection, table: str, row: dict[str, Any]) -> in
     """The step that the record says wrote a row last."""
     if table == "texts":
         return _one(connection, "SELECT min(seq) FROM agent_reports WHERE raw_hash = :hash", row)
-    if table in coverage.CHANGING:
+    if table in row_hashes.CHANGING:
         key = step.state_key(tuple(row[name] for name in rows.KEYS[table]))
         events = connection.execute("SELECT session_id, seq, rows FROM audit_events ORDER BY rowid").fetchall()
         of_chain = [event for event in events if table in ("agents", "sessions") or event[0] == row["session_id"]]
@@ -210,8 +211,8 @@ KEYS: dict[str, dict[str, Any]] = {
 }
 """How a row is copied under another key."""
 ADDED = {
-    **dict.fromkeys(coverage.WRITTEN, "ROWS_UNCOVERED"),
-    **dict.fromkeys(coverage.CHANGING, "STATE_UNCOVERED"),
+    **dict.fromkeys(row_hashes.WRITTEN, "ROWS_UNCOVERED"),
+    **dict.fromkeys(row_hashes.CHANGING, "STATE_UNCOVERED"),
     **dict.fromkeys(("agent_files", "workflow_transitions"), "ROWS_ALTERED"),
     "texts": "TEXT_UNCOVERED",
     "sessions": "ROWS_ORPHANED",
@@ -311,17 +312,17 @@ def test_an_event_with_an_impossible_number_is_found(raw: sqlite3.Connection) ->
 # Forgers
 
 
-def head_of(connection: sqlite3.Connection, chain: str) -> verifying.Head:
-    return verifying.Head(*connection.execute(step.LAST_EVENT, (chain,)).fetchone())
+def head_of(connection: sqlite3.Connection, chain: str) -> verify_chain.Head:
+    return verify_chain.Head(*connection.execute(step.LAST_EVENT, (chain,)).fetchone())
 
 
-def knows(connection: sqlite3.Connection, head: verifying.Head, span: Span) -> bool:
-    return verifying.verify(connection, span, findings.Found("", 1), head).head
+def knows(connection: sqlite3.Connection, head: verify_chain.Head, span: Span) -> bool:
+    return verify_chain.verify(connection, span, findings.Found("", 1), head).head
 
 
-@pytest.mark.parametrize("noted", [verifying.Head(0, b"x"), None], ids=["by its hash alone", "with its number"])
+@pytest.mark.parametrize("noted", [verify_chain.Head(0, b"x"), None], ids=["by its hash alone", "with its number"])
 def test_a_chain_that_was_written_anew_is_caught_by_a_noted_head_alone(
-    raw: sqlite3.Connection, noted: verifying.Head | None
+    raw: sqlite3.Connection, noted: verify_chain.Head | None
 ) -> None:
     head = head_of(raw, "S3")
     head = head._replace(seq=0) if noted else head
@@ -345,7 +346,7 @@ def test_a_tail_that_was_cut_off_cleanly_is_caught_by_a_noted_head_alone(raw: sq
 
 def test_an_older_head_stays_part_of_the_record(raw: sqlite3.Connection) -> None:
     sql = "SELECT seq, hash FROM audit_events WHERE session_id = 'S3' AND seq = 4"
-    head = verifying.Head(*raw.execute(sql).fetchone())
+    head = verify_chain.Head(*raw.execute(sql).fetchone())
     assert all(knows(raw, head, span) for span in (Span("S3"), Span("S3", 2), Span("S3", 4), Span("S3", 9), Span(None)))
     assert not knows(raw, head._replace(seq=5), Span("S3"))
 
@@ -459,7 +460,7 @@ def forged_agents(context: Context, agent: str) -> sqlite3.Connection:
 def test_findings_are_counted_and_the_first_ones_kept(raw: sqlite3.Connection) -> None:
     raw.execute("UPDATE agent_reports SET summary = 'forged'")
     noted = findings.Found("file.db", 3)
-    verifying.verify(raw, Span("S3"), noted)
+    verify_chain.verify(raw, Span("S3"), noted)
     (reports,) = raw.execute("SELECT count(*) FROM agent_reports WHERE session_id = 'S3'").fetchone()
     assert (noted.counts, len(noted.kept)) == ({"ROWS_ALTERED": reports}, 3)
     assert [each.seq for each in noted.kept] == sorted(each.seq or 0 for each in noted.kept)
@@ -477,18 +478,18 @@ def test_a_finding_says_where_to_look_and_what_to_do(raw: sqlite3.Connection) ->
 
 
 def test_a_verdict_sees_rows_that_may_change_and_what_belongs_to_no_session(raw: sqlite3.Connection) -> None:
-    assert list(verifying.broken(raw, "S3")) == []
+    assert list(verify_chain.broken(raw, "S3")) == []
     raw.execute("UPDATE task_groups SET security_sensitive = 1 WHERE session_id = 'S3' AND id = 'C'")
     raw.execute("UPDATE agents SET role = 'tech_lead' WHERE id = 'developer'")
     seq = place(raw, "task_groups", {"id": "C", "session_id": "S3"})
-    assert list(verifying.broken(raw, "S3")) == [
-        verifying.Broken(seq, f"Row C of task_groups is not as step {seq}, the last that wrote it, left it."),
-        verifying.Broken(
+    assert list(verify_chain.broken(raw, "S3")) == [
+        verify_chain.Broken(seq, f"Row C of task_groups is not as step {seq}, the last that wrote it, left it."),
+        verify_chain.Broken(
             2,
             "Among what belongs to no session: Row developer of agents is not as step 2, the last that wrote it, left"
             " it.",
         ),
-        verifying.Broken(4, "C: its kind or security is not as it was created or last changed on record."),
+        verify_chain.Broken(4, "C: its kind or security is not as it was created or last changed on record."),
     ]
 
 

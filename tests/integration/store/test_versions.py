@@ -12,7 +12,17 @@ import pytest
 
 from orchestrator import errors, resources
 from orchestrator.core.routing import facts
-from orchestrator.store import constants, coverage, declared, findings, losses, migrate, rows, sqlite, verifying
+from orchestrator.store import (
+    constants,
+    declared_schema,
+    findings,
+    migrate,
+    row_hashes,
+    sqlite,
+    sqlite_errors,
+    table_metadata,
+    verify_chain,
+)
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
 from tests.integration.store.conftest import AT
@@ -30,7 +40,10 @@ def contents(path: pathlib.Path) -> dict[str, list[Any]]:
     raw = sqlite3.connect(path)
     try:
         names = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found = {name: rows_of(raw, name) for name in {*names, *rows.STORED_AS} - set(rows.STORED_AS.values())}
+        found = {
+            name: rows_of(raw, name)
+            for name in {*names, *table_metadata.STORED_AS} - set(table_metadata.STORED_AS.values())
+        }
     finally:
         raw.close()
     del found["alembic_version"]
@@ -40,7 +53,7 @@ def contents(path: pathlib.Path) -> dict[str, list[Any]]:
 
 def rows_of(raw: sqlite3.Connection, table: str) -> list[Any]:
     described = raw.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
-    listed = ", ".join(f'"{row[1]}"' for row in described if row[1] not in rows.STORED_WITH.get(table, ()))
+    listed = ", ".join(f'"{row[1]}"' for row in described if row[1] not in table_metadata.STORED_WITH.get(table, ()))
     return sorted(map(filled, raw.execute(f'SELECT {listed} FROM "{table}"')), key=repr)
 
 
@@ -52,12 +65,12 @@ def filled(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return row[:last]
 
 
-def objects(path: pathlib.Path) -> dict[declared.Key, str]:
+def objects(path: pathlib.Path) -> dict[declared_schema.Key, str]:
     connection = sqlite.open_file(path, write=False)
     try:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        return {key: declared.normalised(sql) for key, sql in declared.stored(connection).items()}
+        return {key: declared_schema.normalised(sql) for key, sql in declared_schema.stored(connection).items()}
     finally:
         connection.close()
 
@@ -118,7 +131,7 @@ def test_hand_offs_are_covered_as_before_wherever_a_version_stores_them(used: pa
     def found() -> list[findings.Finding]:
         noted = findings.Found("used.db", 9)
         connection = sqlite.connect(used, write=False)
-        verifying.verify(connection, coverage.Span(None), noted)
+        verify_chain.verify(connection, row_hashes.Span(None), noted)
         assert connection.execute(stored).fetchone() == (places.pop(0),)
         connection.close()
         return noted.kept
@@ -290,7 +303,7 @@ def test_a_users_trigger_that_refuses_the_event_of_an_upgrade_is_named(used: pat
     with pytest.raises(errors.EnvironmentProblem, match="not today") as caught:
         migrate.upgrade(used, AT)
     assert (caught.value.code, caught.value.data["object"], contents(used)) == ("MIGRATION_FAILED", "mine", before)
-    assert losses.environment_problem(RuntimeError(), used) is None, "an older file is not damaged"
+    assert sqlite_errors.environment_problem(RuntimeError(), used) is None, "an older file is not damaged"
 
 
 @pytest.mark.parametrize(

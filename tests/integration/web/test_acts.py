@@ -14,7 +14,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 from orchestrator.app.running.requests import MAX_TEXT
 from orchestrator.app.running.web_run_service import Caller
 from orchestrator.core import questions
-from orchestrator.doors.web import acts, entering, pages
+from orchestrator.doors.web import form_handlers, login, pages
 from orchestrator.doors.web.application import MAX_BODY
 from orchestrator.errors import OrchestratorError, UsageError
 from tests.integration.web import story
@@ -169,7 +169,7 @@ def test_every_place_for_words_says_how_many_it_takes(running: Web) -> None:
 
 
 def test_every_address_to_which_a_form_is_sent_can_be_opened_again() -> None:
-    routes = [route for part in (acts, entering, pages) for route in part.router.routes]
+    routes = [route for part in (form_handlers, login, pages) for route in part.router.routes]
     posted = {path for route in routes for path in _places(route, "POST")}
     shown = {path for route in routes for path in _places(route, "GET")}
     assert (len(posted) > 6, posted - shown) == (True, set())

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
 from orchestrator import bootstrap
-from orchestrator.doors.web import application, cancelling
+from orchestrator.doors.web import application, cancellation
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader
 from tests.integration.web import story
@@ -23,7 +23,7 @@ STEPS = json.dumps([{"when": "", "status": "COMPLETE", "output": "It is so.", "d
 def slow(make: Make, monkeypatch: pytest.MonkeyPatch) -> Web:
     """Runs take long, and an answer waits shortly."""
     web = make(steps=STEPS)
-    monkeypatch.setattr(cancelling, "WAIT_S", 0.2)
+    monkeypatch.setattr(cancellation, "WAIT_S", 0.2)
     web.serve_runs()
     return web
 
@@ -42,7 +42,7 @@ def test_what_takes_longer_is_answered_as_running(slow: Web, monkeypatch: pytest
         slow.come_in()
         assert slow.send(f"/tasks/{id}", f"/tasks/{id}/cancel").status == 303
     assert story.state(slow, id) == "RUNNING"
-    monkeypatch.setattr(cancelling, "WAIT_S", 20.0)
+    monkeypatch.setattr(cancellation, "WAIT_S", 20.0)
     assert cancel(slow, id) == (200, {"task_id": id, "old_status": "RUNNING", "new_status": "CANCELLED"})
     assert cancel(slow, id)[1]["error"] == "ILLEGAL_MOVE"
 
@@ -65,7 +65,7 @@ def test_what_has_been_cancelled_is_not_cancelled_again(slow: Web) -> None:
 
 def test_what_another_server_executes_is_stopped_by_it(slow: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     id = story.run(slow, story.READ, until="RUNNING")
-    monkeypatch.setattr(cancelling, "WAIT_S", 20.0)
+    monkeypatch.setattr(cancellation, "WAIT_S", 20.0)
     script = slow.database.with_name("steps.json")
     other = bootstrap.open_service(
         database=str(slow.database), executor=f"scripted:{script}", environment={}, tell=slow.faults.append

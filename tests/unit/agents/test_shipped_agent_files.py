@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core import agents, extract, metadata
+from orchestrator.core import agents, metadata, report_parser
 from orchestrator.core.workflow import model
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -207,7 +207,7 @@ def test_the_command_to_report_names_the_role(role: str) -> None:
 def test_every_example_is_a_report_that_would_be_accepted(role: str, shipped: model.Workflow) -> None:
     assert examples(role) != []
     for example in JSON_EXAMPLE.findall(read(role)):
-        report = extract.extract(f"All is said.\n\n```json\n{example}\n```\n")
+        report = report_parser.extract(f"All is said.\n\n```json\n{example}\n```\n")
         effect = shipped.transitions[role, report.status].effect
         if report.metadata is not None:
             assert metadata.mismatch(metadata.check(report.metadata).status, effect) is None
@@ -216,7 +216,7 @@ def test_every_example_is_a_report_that_would_be_accepted(role: str, shipped: mo
 @pytest.mark.parametrize("role", REPORTING)
 def test_the_one_line_form_is_a_report_too(role: str, shipped: model.Workflow) -> None:
     [line] = re.findall(r"a\s+single\s+line\s+`(STATUS: [A-Z_]+)`", read(role))
-    assert extract.extract(f"All is said.\n\n{line}\n").status in shipped.statuses_of(role)
+    assert report_parser.extract(f"All is said.\n\n{line}\n").status in shipped.statuses_of(role)
 
 
 @pytest.mark.parametrize("role", REPORTING)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core import tuples
+from orchestrator.core import named_tuple
 
 
-class Ours(tuples.NamedTuple):
+class Ours(named_tuple.NamedTuple):
     """A value."""
 
     name: str

@@ -13,8 +13,8 @@ from orchestrator import errors, resources
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.doors.cli import main
 from orchestrator.doors.cli.schema import json_schema
-from orchestrator.doors.mcp import calling, tools
-from orchestrator.doors.mcp.calling import Caller, Settings
+from orchestrator.doors.mcp import tool_calls, tools
+from orchestrator.doors.mcp.tool_calls import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS, Tool
 from orchestrator.store import problems
 
@@ -164,14 +164,14 @@ DB = "/home/a b/project/.orchestrator/orchestrator.db"
     ids=["missing", "too new", "beside it", "no path"],
 )  # fmt: skip
 def test_an_error_of_the_surroundings_names_no_path(problem: errors.OrchestratorError, shown: str) -> None:
-    found = calling.failure(problem, None)
+    found = tool_calls.failure(problem, None)
     assert found["error"] == shown
     assert "/home" not in json.dumps(found)
 
 
 def test_a_refusal_is_the_command_line_s_object() -> None:
     problem = errors.Refused("OUT_OF_TURN", "Not you.", "wait", expected_agent="qa_expert", _turn=3)
-    assert calling.failure(problem, "S1") == {
+    assert tool_calls.failure(problem, "S1") == {
         "success": False, "schema": 1, "code": "OUT_OF_TURN", "error": "Not you.", "suggestion": "wait",
         "status_hint": 'get_status {"session_id": "S1"}', "expected_agent": "qa_expert",
     }  # fmt: skip
@@ -190,7 +190,7 @@ def test_a_fault_of_the_program_says_neither_where_nor_what(
 
 def test_what_is_shown_is_masked_and_is_plain_json() -> None:
     key = "sk-ant-api03-" + "a1B2" * 12
-    found = calling.shown({"summary": f"the key is {key}", "path": pathlib.PurePosixPath("x"), "parts": ("a",)})
+    found = tool_calls.shown({"summary": f"the key is {key}", "path": pathlib.PurePosixPath("x"), "parts": ("a",)})
     assert key not in json.dumps(found)
     assert (found["path"], found["parts"]) == ("x", ["a"])
 

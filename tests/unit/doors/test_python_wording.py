@@ -11,7 +11,7 @@ import pytest
 from orchestrator import Orchestrator
 from orchestrator.core import handoff
 from orchestrator.core.suggestions import Suggestion, again, suggest
-from orchestrator.doors.python.calling import worded
+from orchestrator.doors.python.call import worded
 from tests.cases import every
 from tests.unit.doors.declared import SUGGESTED, made
 

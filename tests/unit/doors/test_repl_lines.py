@@ -14,10 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orchestrator.doors.cli.repl import parsing, sources
+from orchestrator.doors.cli.repl import parser, sources
 from orchestrator.errors import EnvironmentProblem, UsageError
 
-COMMAND, TASK, SLIP = parsing.COMMAND, parsing.TASK, parsing.SLIP
+COMMAND, TASK, SLIP = parser.COMMAND, parser.TASK, parser.SLIP
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ COMMAND, TASK, SLIP = parsing.COMMAND, parsing.TASK, parsing.SLIP
         pytest.param(b" EXIT \r\n", (SLIP, "exit", ""), id="exit in capitals"),
         pytest.param(b"exit now\n", (TASK, "", "exit now"), id="exit within a task"),
         pytest.param(b"quit\n", (TASK, "", "quit"), id="another word"),
-        pytest.param(b"x" * parsing.LINE_LIMIT + b"\r\n", (TASK, "", "x" * parsing.LINE_LIMIT), id="the longest"),
+        pytest.param(b"x" * parser.LINE_LIMIT + b"\r\n", (TASK, "", "x" * parser.LINE_LIMIT), id="the longest"),
     ],
 )
 def test_a_line_says_what_it_means(line: bytes, meant: tuple[str, str, str]) -> None:
-    assert parsing.order(parsing.decoded(line, 1)) == meant
+    assert parser.order(parser.decoded(line, 1)) == meant
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r\n", b" \t \n", b"\xef\xbb\xbf\n", "\u3000\n".encode()], ids=ascii)
 def test_a_blank_line_means_nothing(line: bytes) -> None:
-    assert parsing.order(parsing.decoded(line, 1)) is None
+    assert parser.order(parser.decoded(line, 1)) is None
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_blank_line_means_nothing(line: bytes) -> None:
         pytest.param("hé".encode("utf-16"), "Line 7 is not UTF-8: byte 0xff at offset 0.", "Send it as UTF-8",
                      id="UTF-16"),
         pytest.param(b"a\0b", "Line 7 holds a NUL character.", "Leave it out", id="NUL"),
-        pytest.param(b"x" * (parsing.LINE_LIMIT + 1), "Line 7 has more than 1048576 bytes.",
+        pytest.param(b"x" * (parser.LINE_LIMIT + 1), "Line 7 has more than 1048576 bytes.",
                      "Put the text into a file and name the file", id="too long"),
     ],
 )  # fmt: skip
 def test_what_is_no_line_is_refused_with_what_helps(line: bytes, said: str, helps: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parsing.order(parsing.decoded(line, 7))
+        parser.order(parser.decoded(line, 7))
     assert (refused.value.message, refused.value.suggestion) == (said, helps)
 
 
@@ -82,34 +82,34 @@ def test_every_line_has_a_defined_meaning(line: bytes) -> None:
 
 def meaning(line: bytes) -> str | None:
     try:
-        found = parsing.order(parsing.decoded(line, 1))
+        found = parser.order(parser.decoded(line, 1))
     except UsageError as refused:
         return refused.code
-    assert found is None or (found.kind == COMMAND) == (found.name in parsing.COMMANDS)
+    assert found is None or (found.kind == COMMAND) == (found.name in parser.COMMANDS)
     return found.kind if found else None
 
 
-@given(st.sampled_from(sorted(parsing.COMMANDS)), st.integers(1, 20), st.sampled_from(string.ascii_lowercase))
+@given(st.sampled_from(sorted(parser.COMMANDS)), st.integers(1, 20), st.sampled_from(string.ascii_lowercase))
 def test_a_misspelt_command_is_never_obeyed(name: str, place: int, letter: str) -> None:
     """Source: seed 001, Property 29."""
     written = name[:place] + letter + name[place:]
-    if written not in parsing.COMMANDS:
+    if written not in parser.COMMANDS:
         with pytest.raises(UsageError, match="There is no command"):
-            parsing.order(written)
+            parser.order(written)
 
 
 @pytest.mark.parametrize(
     ("rest", "wanted"),
     [
-        pytest.param("", parsing.LogsWanted(), id="the list"),
-        pytest.param("task-001", parsing.LogsWanted("task-001"), id="one"),
-        pytest.param("--full task-001", parsing.LogsWanted("task-001", full=True), id="one in full"),
-        pytest.param("task-001 --json", parsing.LogsWanted("task-001", json=True), id="one as JSON"),
-        pytest.param("--tree --json", parsing.LogsWanted(tree=True, json=True), id="the tree as JSON"),
+        pytest.param("", parser.LogsWanted(), id="the list"),
+        pytest.param("task-001", parser.LogsWanted("task-001"), id="one"),
+        pytest.param("--full task-001", parser.LogsWanted("task-001", full=True), id="one in full"),
+        pytest.param("task-001 --json", parser.LogsWanted("task-001", json=True), id="one as JSON"),
+        pytest.param("--tree --json", parser.LogsWanted(tree=True, json=True), id="the tree as JSON"),
     ],
 )
-def test_logs_are_asked_for_in_several_ways(rest: str, wanted: parsing.LogsWanted) -> None:
-    assert parsing.logs(rest) == wanted
+def test_logs_are_asked_for_in_several_ways(rest: str, wanted: parser.LogsWanted) -> None:
+    assert parser.logs(rest) == wanted
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_logs_are_asked_for_in_several_ways(rest: str, wanted: parsing.LogsWante
 )
 def test_logs_cannot_be_asked_for_like_this(rest: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parsing.logs(rest)
+        parser.logs(rest)
     assert refused.value.message == said
 
 
@@ -136,13 +136,13 @@ def test_logs_cannot_be_asked_for_like_this(rest: str, said: str) -> None:
     ],
 )
 def test_a_response_may_name_its_task(rest: str, meant: tuple[str | None, str]) -> None:
-    assert parsing.response(rest) == meant
+    assert parser.response(rest) == meant
 
 
 @pytest.mark.parametrize("rest", ["", "task-17"], ids=["nothing", "an id alone"])
 def test_a_response_needs_a_text(rest: str) -> None:
     with pytest.raises(UsageError, match="needs an argument"):
-        parsing.response(rest)
+        parser.response(rest)
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda line: line.replace(b"\n", b"")), max_size=8), st.booleans())
@@ -158,9 +158,9 @@ def test_every_line_of_a_stream_is_read_once_and_in_order(lines: list[bytes], is
 
 
 def test_a_line_that_is_too_long_is_one_line_and_the_next_one_is_read() -> None:
-    source = sources.Stream(io.BytesIO(b"x" * (3 * parsing.LINE_LIMIT) + b"\n/exit\n"))
+    source = sources.Stream(io.BytesIO(b"x" * (3 * parser.LINE_LIMIT) + b"\n/exit\n"))
     with pytest.raises(UsageError, match="more than"):
-        parsing.decoded(source.read() or b"", 1)
+        parser.decoded(source.read() or b"", 1)
     assert (source.read(), source.read()) == (b"/exit\n", None)
 
 

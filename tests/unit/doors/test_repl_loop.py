@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.core.running import states
-from orchestrator.doors.cli.repl import ending, loop, show, sources, speaking, telling
+from orchestrator.doors.cli.repl import exit, identity, loop, messages, show, sources
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from tests.cases import every
@@ -68,14 +68,14 @@ def played(
     session: FakeSession, source: sources.Source, *, interactive: bool = False, is_project: bool = True,
     as_json: bool = False,
 ) -> int:
-    teller = telling.Teller(json=as_json)
+    teller = messages.Teller(json=as_json)
     with Interrupts(forgives=interactive) as interrupts:
         worker = loop.Worker(session, teller, interrupts)
-        speaker = speaking.Speaker(None, interactive=False)
+        speaker = identity.Speaker(None, interactive=False)
         lines = loop.Loop(
             session, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project
         )
-        return int(ending.ended(session, teller, worker, interrupts, lines.run, debug=False)["exit_code"])
+        return int(exit.ended(session, teller, worker, interrupts, lines.run, debug=False)["exit_code"])
 
 
 def test_a_task_is_taken_up_and_its_summary_printed_before_the_next_line(play: Play) -> None:

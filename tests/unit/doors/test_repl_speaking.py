@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
-from orchestrator.doors.cli.repl import speaking
+from orchestrator.doors.cli.repl import identity
 
 SCRIPT = "a script starts with --human-token-file FILE"
 AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at your own terminal"
@@ -40,4 +40,4 @@ AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at your
     ],
 )  # fmt: skip
 def test_it_is_told_what_to_type(proof: Credential, name: str, rest: str, run: str | None, expected: str) -> None:
-    assert speaking.advice(proof, name, rest, run, "/p q") == expected
+    assert identity.advice(proof, name, rest, run, "/p q") == expected

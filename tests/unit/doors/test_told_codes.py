@@ -17,7 +17,7 @@ from orchestrator import errors
 from orchestrator.app.kernel import operations
 from orchestrator.core.running import codes
 from orchestrator.core.suggestions import joined, local, quoted, sentence, suggest
-from orchestrator.doors.mcp.calling import Caller, Settings
+from orchestrator.doors.mcp.tool_calls import Caller, Settings
 from orchestrator.doors.web import failures
 from orchestrator.store import problems
 from tests.architecture import source

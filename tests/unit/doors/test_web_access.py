@@ -15,7 +15,7 @@ from fastapi import Depends, FastAPI
 from starlette.requests import Request
 
 from orchestrator.app.kernel import human
-from orchestrator.doors.web import access, callers, failures
+from orchestrator.doors.web import access, authentication, failures
 from orchestrator.doors.web.access import Access
 
 TOKEN = "a-token-of-scripts-123456"  # noqa: S105 - of these tests
@@ -93,7 +93,7 @@ class TestAVisit:
         door = Access(TOKEN)
         found = door.use_link(str(door.new_link()), "alice")
         assert found is not None
-        assert found[1].caller == callers.Caller("alice", human.Credential("page"), "a page of alice")
+        assert found[1].caller == authentication.Caller("alice", human.Credential("page"), "a page of alice")
 
 
 class TestATokenOfScripts:
@@ -103,7 +103,7 @@ class TestATokenOfScripts:
         assert Access(None).script(given) is None
 
     def test_proves_nobody(self) -> None:
-        assert Access(TOKEN).script(TOKEN) == callers.Caller(None, None, "the server's token")
+        assert Access(TOKEN).script(TOKEN) == authentication.Caller(None, None, "the server's token")
 
     def test_is_no_person_s_whatever_it_looks_like(self) -> None:
         assert Access(TOKEN).script(PERSONS) is None
@@ -159,15 +159,15 @@ class Application:
         self.app.state.access, self.app.state.service = Access(TOKEN, reading=reading), Fake()
 
         @self.app.get("/api/x")
-        def read(caller: callers.Reading) -> list[str | None]:
+        def read(caller: authentication.Reading) -> list[str | None]:
             return [caller.person]
 
         @self.app.post("/api/x")
-        def write(caller: callers.Writing) -> list[str | None]:
+        def write(caller: authentication.Writing) -> list[str | None]:
             return [caller.person]
 
         @self.app.post("/api/fields")
-        async def fields(found: dict[str, str] = Depends(callers.fields)) -> dict[str, str]:  # noqa: B008
+        async def fields(found: dict[str, str] = Depends(authentication.fields)) -> dict[str, str]:  # noqa: B008
             return found
 
         failures.install(self.app, lambda request, status, code, message: failures.JSONResponse({}, status))
@@ -185,7 +185,7 @@ class Application:
     def write(self, csrf: str | None = None, cookie: str | None = None, **headers: str) -> tuple[int, Any]:
         given = {"Cookie": f"{access.COOKIE}_0={cookie or self.cookie}", **headers}
         if csrf is not None:
-            given[callers.CSRF_HEADER] = csrf
+            given[authentication.CSRF_HEADER] = csrf
         answer = self.call("POST", headers={name.replace("_", "-"): value for name, value in given.items()})
         found = answer.json()
         return answer.status_code, found["error"] if isinstance(found, dict) else found
@@ -296,7 +296,7 @@ class TestFields:
         ("data", "code"),
         [
             pytest.param({f"f{n}": "x" for n in range(60)}, "BAD_REQUEST", id="too many"),
-            pytest.param({"a": "x" * (callers.MAX_TEXT + 1)}, "BAD_REQUEST", id="too long"),
+            pytest.param({"a": "x" * (authentication.MAX_TEXT + 1)}, "BAD_REQUEST", id="too long"),
             pytest.param({"a": "x\0"}, "INVALID_TEXT", id="NUL"),
         ],
     )
@@ -310,11 +310,14 @@ def test_a_request_has_one_key_at_most(keys: int, is_one: bool) -> None:
     request = Request({"type": "http", "headers": [(b"idempotency-key", b"a")] * keys})
     refused = contextlib.nullcontext() if is_one else pytest.raises(failures.Denied, match="more than one")
     with refused:
-        assert asyncio.run(callers.idempotency_key(request, "a" if keys else None)) == ("a" if keys else None)
+        assert asyncio.run(authentication.idempotency_key(request, "a" if keys else None)) == ("a" if keys else None)
 
 
 def test_a_request_without_a_service_is_none_of_ours() -> None:
     """The dependencies read the application's state alone."""
     made = Application()
     request = Request({"type": "http", "app": made.app, "headers": [], "method": "GET", "path": "/"})
-    assert (callers.access(request), callers.service(request)) == (made.app.state.access, made.app.state.service)
+    assert (authentication.access(request), authentication.service(request)) == (
+        made.app.state.access,
+        made.app.state.service,
+    )

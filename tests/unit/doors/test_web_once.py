@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from orchestrator.doors.web.once import MOST, Once
+from orchestrator.doors.web.idempotent_forms import MOST, Once
 
 FORM = {"once": "a mark", "content": "say it", "csrf": "t"}
 

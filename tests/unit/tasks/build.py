@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core.next_facts import Barrier, Facts, Item, Question
-from orchestrator.core.next_walk import Waits
 from orchestrator.core.tasks import Task
+from orchestrator.core.wait_graph import Waits
 
 NOW = "2026-01-01T12:00:00.000000Z"
 ME, BOSS = "dev-1", "tech_lead"

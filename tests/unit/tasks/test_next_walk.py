@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.next_walk import Look, Node, Waits, follow
+from orchestrator.core.wait_graph import Look, Node, Waits, follow
 
 
 def look(text: str, dead: str = "") -> Look:

@@ -8,17 +8,17 @@ from orchestrator.app.running import begin_session, run_answers, session_status,
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import states
 from orchestrator.core.running.visibility import FULL, SUMMARY
-from orchestrator.doors.cli.repl import parsing, show
-from orchestrator.doors.cli.repl.telling import Answer
+from orchestrator.doors.cli.repl import parser, show
+from orchestrator.doors.cli.repl.messages import Answer
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.hints import Any
 
 Row = dict[str, Any]
 Command = Callable[[RunSession, str], Answer]
 _OF_A_PERSON: dict[str, Callable[[str], object]] = {
-    "/approve": lambda rest: parsing.nothing("/approve", rest),
-    "/respond": parsing.response,
-    "/continue": lambda rest: parsing.one_id("/continue", rest),
+    "/approve": lambda rest: parser.nothing("/approve", rest),
+    "/respond": parser.response,
+    "/continue": lambda rest: parser.one_id("/continue", rest),
 }
 
 
@@ -53,12 +53,12 @@ def look(session: RunSession, name: str, rest: str) -> str | None:
         OrchestratorError: what is refused, whoever asks.
     """
     if name == "/respond":
-        id, text = parsing.response(rest)
+        id, text = parser.response(rest)
         run_answers.answerable(session, text, id)
         return None
     if name == "/approve":
         return run_answers.approvable(session).id
-    return run_answers.continuable(session, parsing.one_id(name, rest)).id
+    return run_answers.continuable(session, parser.one_id(name, rest)).id
 
 
 def task(session: RunSession, text: str, task_type: str | None = None) -> Answer:
@@ -76,7 +76,7 @@ def taken_up(run: Row) -> Answer:
 
 def helped(names: tuple[str, ...]) -> Answer:
     """The answer of `/help`."""
-    known = {name: parsing.COMMANDS[name].text for name in names}
+    known = {name: parser.COMMANDS[name].text for name in names}
     return Answer({"commands": known}, show.help_lines(names))
 
 
@@ -87,29 +87,29 @@ def set_up(made: Row) -> Answer:
 
 
 def _help(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/help", rest)
-    return helped(tuple(parsing.COMMANDS))
+    parser.nothing("/help", rest)
+    return helped(tuple(parser.COMMANDS))
 
 
 def _init(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/init", rest)
+    parser.nothing("/init", rest)
     return set_up(begin_session.set_up_project(session))
 
 
 def _start(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/start", rest)
+    parser.nothing("/start", rest)
     found = begin_session.start(session)
     return Answer(found, [visible(f"Session {session.session_id} is started.")])
 
 
 def _status(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/status", rest)
+    parser.nothing("/status", rest)
     found = session_status.status(session)
     return Answer(found, show.status(found))
 
 
 def _tasks(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/tasks", rest)
+    parser.nothing("/tasks", rest)
     return _listed("tasks", [show.brief(run) for run in session_status.tasks(session)], session, show.tasks)
 
 
@@ -123,7 +123,7 @@ def _listed(
 
 
 def _logs(session: RunSession, rest: str) -> Answer:
-    wanted = parsing.logs(rest)
+    wanted = parser.logs(rest)
     if wanted.tree:
         found: Any = [
             {**thread, "runs": [show.brief(run) for run in thread["runs"]]} for thread in session_status.tree(session)
@@ -147,17 +147,17 @@ def _separated(logs: list[list[str]]) -> list[str]:
 
 
 def _approve(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/approve", rest)
+    parser.nothing("/approve", rest)
     return _went_on(run_answers.approve(session), "Approved.")
 
 
 def _respond(session: RunSession, rest: str) -> Answer:
-    id, text = parsing.response(rest)
+    id, text = parser.response(rest)
     return taken_up(run_answers.respond(session, text, id))
 
 
 def _continue(session: RunSession, rest: str) -> Answer:
-    return _went_on(run_answers.proceed(session, parsing.one_id("/continue", rest)), "Continuing.")
+    return _went_on(run_answers.proceed(session, parser.one_id("/continue", rest)), "Continuing.")
 
 
 def _went_on(found: Row, words: str) -> Answer:
@@ -168,17 +168,17 @@ def _went_on(found: Row, words: str) -> Answer:
 
 
 def _provider(session: RunSession, rest: str) -> Answer:
-    return _chosen(session.provider(parsing.optional_word("/provider", rest)))
+    return _chosen(session.provider(parser.optional_word("/provider", rest)))
 
 
 def _models(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/models", rest)
+    parser.nothing("/models", rest)
     found = session.model(None)
     return Answer(found, [*show.status(found), "Any name is passed on to the provider: /model NAME"])
 
 
 def _model(session: RunSession, rest: str) -> Answer:
-    return _chosen(session.model(parsing.named(parsing.required("/model", rest))))
+    return _chosen(session.model(parser.named(parser.required("/model", rest))))
 
 
 def _chosen(found: Row) -> Answer:
@@ -186,7 +186,7 @@ def _chosen(found: Row) -> Answer:
 
 
 def _keys(session: RunSession, rest: str) -> Answer:
-    parsing.nothing("/keys", rest)
+    parser.nothing("/keys", rest)
     found = session.keys()
     return Answer({"keys": found}, [visible(f"{name}: {value}") for name, value in found.items()])
 

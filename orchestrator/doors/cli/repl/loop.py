@@ -10,12 +10,12 @@ from orchestrator.app.running import execute_run, session_status, submission
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
-from orchestrator.doors.cli.repl import commands, parsing
+from orchestrator.doors.cli.repl import commands, parser
+from orchestrator.doors.cli.repl.identity import Speaker, advice, speaking
 from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.repl.messages import Answer, Teller
 from orchestrator.doors.cli.repl.progress import Line
 from orchestrator.doors.cli.repl.sources import Source
-from orchestrator.doors.cli.repl.speaking import Speaker, advice, speaking
-from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.hints import Any
@@ -122,7 +122,7 @@ class Loop:
         """Do a line; False where it was the last one."""
         name = LINE
         try:
-            order = parsing.order(parsing.decoded(line, self._number))
+            order = parser.order(parser.decoded(line, self._number))
             if order is None:
                 return True
             name = order.name or order.kind
@@ -131,15 +131,15 @@ class Loop:
             self._teller.problem(name, problem)
             return True
 
-    def _obey(self, name: str, order: parsing.Order) -> bool:
-        if order.kind == parsing.SLIP:
+    def _obey(self, name: str, order: parser.Order) -> bool:
+        if order.kind == parser.SLIP:
             self._teller.slip()
-        elif name == parsing.EXIT_COMMAND:
-            parsing.nothing(name, order.rest)
+        elif name == parser.EXIT_COMMAND:
+            parser.nothing(name, order.rest)
             return False
         elif not self._is_project:
             self._prepare(name, order)
-        elif order.kind == parsing.TASK:
+        elif order.kind == parser.TASK:
             self._worker.take_up(name, commands.task(self._session, order.rest))
         elif commands.is_of_a_person(name, order.rest):
             self._obey_person(name, order.rest)
@@ -169,16 +169,16 @@ class Loop:
             found = found._replace(document={**found.document, "proof": level}, lines=[*found.lines, f"proof: {level}"])
         self._worker.take_up(name, found)
 
-    def _prepare(self, name: str, order: parsing.Order) -> None:
+    def _prepare(self, name: str, order: parser.Order) -> None:
         """Do what there is where the folder is no project yet.
 
         Raises:
             Refused: E101, anything else.
         """
-        if name not in parsing.WITHOUT_PROJECT:
+        if name not in parser.WITHOUT_PROJECT:
             raise Refused("E101", "This folder is not a project yet, or an incomplete one.", "/init sets it up")
         if name == HELP:
-            self._worker.take_up(name, commands.helped(parsing.WITHOUT_PROJECT))
+            self._worker.take_up(name, commands.helped(parser.WITHOUT_PROJECT))
         else:
             self._worker.take_up(name, commands.called(self._session, name, order.rest))
             self._is_project = True

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from orchestrator.core import questions
 from orchestrator.core.running import states, summary, visibility
 from orchestrator.core.suggestions import split_lines
-from orchestrator.doors.cli.repl import parsing
+from orchestrator.doors.cli.repl import parser
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError
@@ -28,9 +28,9 @@ NO_TASK = "No tasks in this session."
 
 def help_lines(names: Sequence[str]) -> list[str]:
     """The commands, and what else may be written."""
-    rows = [(parsing.COMMANDS[name].form, parsing.COMMANDS[name].text) for name in names]
+    rows = [(parser.COMMANDS[name].form, parser.COMMANDS[name].text) for name in names]
     last = "Any other text is a task, even if it looks like a comment."
-    if tuple(names) == parsing.WITHOUT_PROJECT:
+    if tuple(names) == parser.WITHOUT_PROJECT:
         last = "No tasks before /init: this folder is not a project yet."
     return [*layout.table(("COMMAND", ""), rows), last]
 

@@ -8,12 +8,12 @@ import io
 import sys
 from collections.abc import Sequence
 
-from orchestrator.doors.cli.repl import parsing
+from orchestrator.doors.cli.repl import parser
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.hints import IO, Any, BinaryIO, Protocol
 
 PROMPT = "orchestrator> "
-_READ = parsing.LINE_LIMIT + 2
+_READ = parser.LINE_LIMIT + 2
 """A line of the limit, and its end."""
 
 
@@ -90,7 +90,7 @@ class Terminal:
         sys.stderr.write(PROMPT)
         sys.stderr.flush()
         line = Stream(sys.stdin.buffer).read()
-        if line is None or not (line.endswith(b"\n") or len(line) > parsing.LINE_LIMIT):
+        if line is None or not (line.endswith(b"\n") or len(line) > parser.LINE_LIMIT):
             raise EOFError
         return line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from orchestrator.core import visible as spelling
+from orchestrator.core import control_characters as spelling
 from orchestrator.doors.cli import screen
 from orchestrator.hints import Any
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.core import ways
+from orchestrator.core import caller_labels
 from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
@@ -75,7 +75,7 @@ def _sent(decision: Answer) -> str:
 def refusals(answer: Answer) -> list[str]:
     """The answer of `audit refusals`."""
     rows = [
-        (each["id"], screen.when(each["refused_at"]), ways.tried(each["actor"], each["role"]), each["status"],
+        (each["id"], screen.when(each["refused_at"]), caller_labels.tried(each["actor"], each["role"]), each["status"],
          each["group_id"], each["code"], each["detail"])
         for each in answer["refusals"]
     ]  # fmt: skip

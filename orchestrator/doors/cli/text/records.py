@@ -10,10 +10,10 @@ from orchestrator.hints import Any
 
 def replay(answer: dict[str, Any]) -> list[str]:
     """What a replay found, in sentences."""
-    from orchestrator.app.audit import replayed
+    from orchestrator.app.audit import replay_comparison
 
     answers = answer.get("sessions", [answer])
-    lines = [shapes.visible(line) for each in answers for line in replayed.sentences(each)]
+    lines = [shapes.visible(line) for each in answers for line in replay_comparison.sentences(each)]
     return lines or ["No sessions to replay."]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.core.running import advice, codes, guard, judgement, states, summary, words
+from orchestrator.core.running import advice, blocked_output, codes, hedging_words, judgement, states, summary
 from tests.cases import every
 
 RULES = [rule.name for rule in judgement.RULES]
@@ -41,7 +41,7 @@ def test_p39_no_hint_promises_all_of_an_output_that_was_not_kept(reason: str, hi
 def test_p39_every_rule_has_a_hint_of_its_own_that_is_shown_whole(rule: str) -> None:
     found = advice.filled(summary.BY_RULE[rule], "task-1795873176588")
     block = summary.block("task-1795873176588", states.FAILED, "x", hint=found)
-    assert (f"[HINT]    {found}" in (block or ""), words.guesses(found)) == (True, False)
+    assert (f"[HINT]    {found}" in (block or ""), hedging_words.guesses(found)) == (True, False)
 
 
 def test_p39_there_is_no_hint_of_a_rule_that_does_not_exist() -> None:
@@ -58,13 +58,13 @@ CLOCKS = [
 @pytest.mark.parametrize(("limit", "begins"), CLOCKS)
 def test_p35_the_hint_after_a_timeout_names_the_clock_that_ended_it(limit: str, begins: str) -> None:
     found = summary.blocked(states.TIMEOUT, limit, 2000)
-    fixed = guard.QUESTIONS[guard.BLOCKED_TIMEOUT].replace("\n", " ")
+    fixed = blocked_output.QUESTIONS[blocked_output.BLOCKED_TIMEOUT].replace("\n", " ")
     assert found == f"{begins}, or make the task smaller. {fixed}"
     assert len(found) <= summary.LONGEST
 
 
 def test_p34_the_hint_after_a_prompt_is_about_the_prompt() -> None:
-    fixed = guard.QUESTIONS[guard.BLOCKED_INTERACTIVE].replace("\n", " ")
+    fixed = blocked_output.QUESTIONS[blocked_output.BLOCKED_INTERACTIVE].replace("\n", " ")
     assert summary.blocked(states.INTERACTIVE_PROMPT, None, None) == (
         f"Keep the executor from asking, or put the answer into the task. {fixed}"
     )

@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orchestrator.core import task_types
-from orchestrator.core.running import codes, guard, judgement, states, words
+from orchestrator.core.running import blocked_output, codes, judgement, states
+from orchestrator.core.running import hedging_words as words
 from orchestrator.core.running.facts import CLAIM, DIFF, Facts, File, Verdict, count_modified
 from tests.cases import every
 from tests.unit.core import growth
@@ -217,7 +218,7 @@ def test_p8_what_the_runner_verified_is_complete(changed: dict[str, Any], rules:
 @pytest.mark.parametrize("output", ["", "Which file?", "It waits"])
 def test_inv2_only_dangerous_work_is_blocked(task_type: str | None, output: str) -> None:
     verdict = judged(task_type=task_type, status="BLOCKED", output=output)
-    expected = guard.guarded(output, task_type)
+    expected = blocked_output.guarded(output, task_type)
     assert (verdict.executor_status, verdict.state, verdict.error, verdict.output, bool(expected.strip())) == (
         "INCOMPLETE", "incomplete", expected, expected, True,
     )  # fmt: skip
@@ -225,7 +226,7 @@ def test_inv2_only_dangerous_work_is_blocked(task_type: str | None, output: str)
 
 def test_inv2_a_dangerous_task_stays_blocked_with_its_question() -> None:
     verdict = judged(task_type="DANGEROUS_OP", status="BLOCKED", output="")
-    question = guard.QUESTIONS["dangerous"]
+    question = blocked_output.QUESTIONS["dangerous"]
     assert (verdict.executor_status, verdict.state, verdict.question, verdict.output) == (
         "BLOCKED", "incomplete", question, question,
     )  # fmt: skip
@@ -233,15 +234,16 @@ def test_inv2_a_dangerous_task_stays_blocked_with_its_question() -> None:
 
 ASKS: list[Any] = [
     pytest.param({"status": "BLOCKED", "output": "a? b?"}, "b?", id="blocked, the last question is asked"),
-    pytest.param({"status": "BLOCKED", "task_type": "DANGEROUS_OP"}, guard.QUESTIONS["dangerous"], id="dangerous"),
+    pytest.param({"status": "BLOCKED", "task_type": "DANGEROUS_OP"}, blocked_output.QUESTIONS["dangerous"],
+    id="dangerous"),
     pytest.param(
         {"status": "BLOCKED", "task_type": "REPORT", "output": "", "blocked_reason": "TIMEOUT"},
-        guard.QUESTIONS["blocked_timeout"], id="blocked for a time",
+        blocked_output.QUESTIONS["blocked_timeout"], id="blocked for a time",
     ),
     pytest.param({"status": "INCOMPLETE", "output": "Which file?"}, "Which file?", id="unfinished and asks"),
     pytest.param(
         {"status": "INCOMPLETE", "output": "", "task_type": "READ_INFO"},
-        guard.QUESTIONS["default"], id="INV-6 unfinished without output",
+        blocked_output.QUESTIONS["default"], id="INV-6 unfinished without output",
     ),
     pytest.param({"output": "Made it. Shall I go on?"}, "Shall I go on?", id="the last word is a question"),
     pytest.param(
@@ -303,7 +305,7 @@ def test_p34_p35_the_fallback_is_the_hint_of_an_executor_that_hung(
         task_type="READ_INFO", executor_blocked=True, blocked_reason=reason,
         timeout_ms=60_000, limit="executor_timeout_ms",
     )  # fmt: skip
-    assert (verdict.hint, verdict.why, verdict.cause) == (guard.QUESTIONS[name], why, cause)
+    assert (verdict.hint, verdict.why, verdict.cause) == (blocked_output.QUESTIONS[name], why, cause)
 
 
 def test_p39_what_was_deleted_is_told_beside_what_was_made() -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.running import mediation, words
+from orchestrator.core.running import ambiguity, hedging_words
+from orchestrator.core.running.ambiguity import Answered
 from orchestrator.core.running.file_names import Tree
-from orchestrator.core.running.mediation import Answered
 from tests.cases import every
 from tests.unit.core import growth
 
@@ -40,37 +40,37 @@ ROWS = [
 
 @every(("text", "reason"), ROWS)
 def test_p19_what_is_ambiguous_is_asked(text: str, reason: str | None) -> None:
-    found = mediation.doubt(text, EXISTING)
+    found = ambiguity.doubt(text, EXISTING)
     assert (found and found.reason) == reason
 
 
 def test_p19_the_existing_file_is_named() -> None:
-    found = mediation.doubt("Create README.md", EXISTING)
+    found = ambiguity.doubt("Create README.md", EXISTING)
     asked = "README.md exists already. Is it to be replaced or extended, or which other name is wanted?"
-    assert found == mediation.Doubt("target_file_exists", asked)
+    assert found == ambiguity.Doubt("target_file_exists", asked)
 
 
 def test_p19_without_existing_files_a_named_file_is_clear() -> None:
-    assert mediation.doubt("Create README.md") is None
+    assert ambiguity.doubt("Create README.md") is None
 
 
 @pytest.mark.parametrize("path", ["maybe/" + "a" * 120 + ".md"])
 def test_p19_a_long_path_is_shortened(path: str) -> None:
-    found = mediation.doubt(f"Create {path}", Tree(frozenset({path})))
+    found = ambiguity.doubt(f"Create {path}", Tree(frozenset({path})))
     assert (found is not None and len(found.question) < 220, found and found.reason) == (True, "target_file_exists")
 
 
 @given(st.sampled_from([text for text, reason in ROWS if reason]), st.text(" \n\t!.", max_size=5))
 def test_p19_a_question_has_one_or_two_lines_and_no_guess(text: str, around: str) -> None:
-    found = mediation.doubt(f"{around} {text} {around}", EXISTING)
+    found = ambiguity.doubt(f"{around} {text} {around}", EXISTING)
     assert found is not None
     lines = found.question.splitlines()
-    assert (1 <= len(lines) <= 2, lines[-1][-1], words.guesses(found.question)) == (True, "?", False)
+    assert (1 <= len(lines) <= 2, lines[-1][-1], hedging_words.guesses(found.question)) == (True, "?", False)
 
 
 @given(st.text())
 def test_p19_a_doubt_needs_a_verb_of_making_or_changing(text: str) -> None:
-    found = mediation.doubt(f"{text} 0", EXISTING)
+    found = ambiguity.doubt(f"{text} 0", EXISTING)
     assert found is None or found.reason == "target_file_exists"
 
 
@@ -91,20 +91,20 @@ SAID = [Answered("s1", "Which file?", "a.py"), Answered("s2", "Which file?", "c.
 def test_p19_a_question_is_asked_once_in_a_session(
     session: str, question: str, task_type: str, answer: str | None
 ) -> None:
-    assert mediation.recall(SAID, session, question, task_type) == answer
+    assert ambiguity.recall(SAID, session, question, task_type) == answer
 
 
 def test_p19_the_latest_answer_counts() -> None:
-    assert mediation.recall([*SAID, Answered("s1", "which file", "b.py")], "s1", "Which file?", "REPORT") == "b.py"
+    assert ambiguity.recall([*SAID, Answered("s1", "which file", "b.py")], "s1", "Which file?", "REPORT") == "b.py"
 
 
 @given(st.text(), st.text())
 def test_p19_nothing_is_answered_for_dangerous_work_or_another_session(question: str, answer: str) -> None:
     said = [Answered("s1", question, answer)]
     found = (
-        mediation.recall(said, "s1", question, "DANGEROUS_OP"),
-        mediation.recall(said, "s2", question, "REPORT"),
-        mediation.recall(said, "s1", question, "REPORT"),
+        ambiguity.recall(said, "s1", question, "DANGEROUS_OP"),
+        ambiguity.recall(said, "s2", question, "REPORT"),
+        ambiguity.recall(said, "s1", question, "REPORT"),
     )
     assert found == (None, None, answer)
 
@@ -112,10 +112,10 @@ def test_p19_nothing_is_answered_for_dangerous_work_or_another_session(question:
 @given(st.text())
 def test_p19_normalising_twice_changes_nothing_for_plain_text(question: str) -> None:
     plain = question.encode("ascii", "ignore").decode()
-    once = mediation.normalised(plain)
-    assert mediation.normalised(once) == once
+    once = ambiguity.normalised(plain)
+    assert ambiguity.normalised(once) == once
 
 
 @pytest.mark.parametrize("unit", ["add ", "a.py ", "create README.md ", "を", " ", "to the "])
 def test_long_texts_take_linear_time(unit: str) -> None:
-    assert growth.is_even(lambda text: mediation.doubt(text, EXISTING), unit, 10_000)
+    assert growth.is_even(lambda text: ambiguity.doubt(text, EXISTING), unit, 10_000)

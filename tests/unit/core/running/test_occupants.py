@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.running import occupants
-from orchestrator.core.running.occupants import Occupant
+from orchestrator.core.running import folder_claims
+from orchestrator.core.running.folder_claims import Occupant
 
 MINE = Occupant("1:1", "/x/a.db", "host:7:99", "task-1", since=5)
 OTHER = Occupant("1:2", "/x/b.db", "host:of:colons:8:99", "task-2", since=9)
@@ -39,11 +39,11 @@ OTHER = Occupant("1:2", "/x/b.db", "host:of:colons:8:99", "task-2", since=9)
     ],
 )  # fmt: skip
 def test_p6_who_is_in_the_way(mine: Occupant, others: list[Occupant], expected: list[Occupant]) -> None:
-    assert list(occupants.against(mine, others)) == expected
+    assert list(folder_claims.against(mine, others)) == expected
 
 
 def test_a_sentence_names_run_database_and_process() -> None:
-    assert occupants.described("/p", [OTHER, OTHER._replace(run="task-3", waits=True)]) == (
+    assert folder_claims.described("/p", [OTHER, OTHER._replace(run="task-3", waits=True)]) == (
         "Runs of another database are in /p, or above or below it: task-2 of /x/b.db (running, process 8 on "
         "host:of:colons), task-3 of /x/b.db (waiting, process 8 on host:of:colons)."
     )
@@ -51,7 +51,7 @@ def test_a_sentence_names_run_database_and_process() -> None:
 
 @given(st.builds(Occupant, *[st.text()] * 5, st.integers(), st.booleans()))
 def test_p6_what_a_file_holds_is_read_as_it_was_written(occupant: Occupant) -> None:
-    assert occupants.read(occupants.render(occupant)) == occupant
+    assert folder_claims.read(folder_claims.render(occupant)) == occupant
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_p6_what_a_file_holds_is_read_as_it_was_written(occupant: Occupant) -> N
     ],
 )  # fmt: skip
 def test_what_the_runner_does_not_write_says_nothing(data: bytes) -> None:
-    assert occupants.read(data) is None
+    assert folder_claims.read(data) is None
 
 
 places = st.lists(st.sampled_from(["a", "b"]), max_size=3).map("/".join)
@@ -81,15 +81,17 @@ crowd = st.lists(
 def test_p6_of_two_that_meet_and_are_of_two_databases_one_waits(every: list[Occupant]) -> None:
     first, second, *_ = every
     working = second._replace(waits=False)
-    meets = occupants.meet(first, working) and first.database != working.database
-    assert bool(occupants.against(first, [working])) == meets == bool(occupants.against(working, [first._replace(
-        waits=False
-    )]))
+    meets = folder_claims.meet(first, working) and first.database != working.database
+    assert (
+        bool(folder_claims.against(first, [working]))
+        == meets
+        == bool(folder_claims.against(working, [first._replace(waits=False)]))
+    )
 
 
 @given(crowd)
 def test_p12_somebody_of_those_who_all_wait_may_go_on(every: list[Occupant]) -> None:
     waiting = [each._replace(waits=True) for each in every]
     assert [
-        each for each in waiting if not occupants.against(each, [other for other in waiting if other is not each])
+        each for each in waiting if not folder_claims.against(each, [other for other in waiting if other is not each])
     ] != []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.running import states, summary, words
+from orchestrator.core.running import hedging_words, states, summary
 
 LABELS = ("[RESULT]  ", "[TASK]    ", "[NEXT]    ", "[WHY]     ", "[HINT]    ")
 
@@ -74,4 +74,4 @@ def test_p39_whatever_is_told_the_block_has_seven_filled_lines(
     filled = all(line[10:].strip() for line in lines[1:-1])
     assert (len(lines), lines[0], lines[-1], shaped, filled) == (7, summary.HEAD, summary.FOOT, True, True)
     assert re.fullmatch("COMPLETE|INCOMPLETE|ERROR", lines[1][10:]) is not None
-    assert not words.guesses(lines[4])
+    assert not hedging_words.guesses(lines[4])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.running import words
+from orchestrator.core.running import hedging_words
 from tests.unit.core import growth
 
 SURE_ENGLISH = "likelihood unlikely mighty seemly probable thinking almighty maybe-later".split()
@@ -22,12 +22,12 @@ GUESS_ENGLISH = "probably maybe might perhaps possibly presumably likely seems".
     ],
 )  # fmt: skip
 def test_p15_a_guess_is_found(text: str) -> None:
-    assert words.guesses(text)
+    assert hedging_words.guesses(text)
 
 
 @pytest.mark.parametrize("text", [*SURE_ENGLISH, "", "It is done.", "多分野の調査", "I\nthink", "しかも完了"])
 def test_p15_a_word_that_only_holds_one_is_no_guess(text: str) -> None:
-    assert not words.guesses(text)
+    assert not hedging_words.guesses(text)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_p15_a_word_that_only_holds_one_is_no_guess(text: str) -> None:
     ],
 )
 def test_p15_a_claim_in_words_of_guess_is_seen(text: str, whole: bool, expected: bool) -> None:
-    assert words.guessed_claim(text, whole=whole) is expected
+    assert hedging_words.guessed_claim(text, whole=whole) is expected
 
 
 @pytest.mark.parametrize(
@@ -56,23 +56,26 @@ def test_p15_a_claim_in_words_of_guess_is_seen(text: str, whole: bool, expected:
     ],
 )  # fmt: skip
 def test_p8_work_that_is_put_off_is_seen(text: str, expected: bool) -> None:
-    assert words.put_off(text) is expected
+    assert hedging_words.put_off(text) is expected
 
 
 def test_sentences_end_at_marks_and_lines() -> None:
-    assert words.sentences("One. Two!\nThree。Four？ a.py") == ["One.", "Two!", "Three", "Four", "a.py"]  # noqa: RUF001
+    assert hedging_words.sentences("One. Two!\nThree。Four？ a.py") == ["One.", "Two!", "Three", "Four", "a.py"]  # noqa: RUF001
 
 
 @given(st.sampled_from(GUESS_ENGLISH), st.text("abcxyz", min_size=1))
 def test_p15_borders_of_words_count(guess: str, letters: str) -> None:
-    assert (words.guesses(f"{letters} {guess} {letters}"), words.guesses(letters + guess)) == (True, False)
+    assert (hedging_words.guesses(f"{letters} {guess} {letters}"), hedging_words.guesses(letters + guess)) == (
+        True,
+        False,
+    )
 
 
 @given(st.text(), st.booleans())
 def test_p15_what_has_no_guess_is_no_guessed_claim(text: str, whole: bool) -> None:
-    assert words.guesses(text) or not words.guessed_claim(text, whole=whole)
+    assert hedging_words.guesses(text) or not hedging_words.guessed_claim(text, whole=whole)
 
 
 @pytest.mark.parametrize("unit", [" ", "i ", "a", "seem", "\n", ".", "。", "i think\t"])
 def test_long_texts_take_linear_time(unit: str) -> None:
-    assert growth.is_even(lambda text: words.guessed_claim(text, whole=True), unit, 20_000)
+    assert growth.is_even(lambda text: hedging_words.guessed_claim(text, whole=True), unit, 20_000)

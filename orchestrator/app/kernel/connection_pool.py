@@ -1,0 +1,140 @@
+"""Connections of a server: kept between calls, since opening one costs more than most calls, never in a transaction.
+
+A context that is kept holds no snapshot of the database, so it keeps no log from being written back. Before it is used
+again the file is looked at: one that was replaced, overwritten, cut off, upgraded or deleted is opened anew, and says
+what is the matter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+
+from orchestrator.app.kernel import copy_in_memory
+from orchestrator.app.kernel.context import Context
+from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.store import file_stamp, sqlite, sqlite_errors
+
+MOST_IDLE = 16
+"""Contexts of a kind that are kept; more are closed after their call."""
+
+LOOK_S = 2.0
+"""Seconds that a look whether the store can be written waits for other writers: whoever asks wants to know soon."""
+
+Open = Callable[[bool], Context]
+"""Opens a context that threads may share; true for one that writes."""
+
+
+class Pool:
+    """Lends contexts to threads, one at a time each."""
+
+    def __init__(self, open_context: Open) -> None:
+        self._open = open_context
+        self._idle: dict[bool, list[Context]] = {True: [], False: []}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def lent(self, *, write: bool = False, trial: bool = False) -> Iterator[Context]:
+        """A context for one call.
+
+        Args:
+            trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
+
+        Raises:
+            EnvironmentProblem: as opening a database does.
+        """
+        try:
+            context = self._take(write)
+        except EnvironmentProblem as problem:
+            if not trial or problem.code != "READ_ONLY":
+                raise
+            with self._rehearsal() as context:
+                yield context
+            return
+        try:
+            yield context
+        finally:
+            context.credential = context.proof = context.via = None
+            self._give_back(context, write)
+
+    @contextlib.contextmanager
+    def _rehearsal(self) -> Iterator[Context]:
+        with self.lent() as reading:
+            context = copy_in_memory.of(reading)
+        try:
+            yield context
+        finally:
+            context.connection.close()
+
+    def _take(self, write: bool) -> Context:
+        while (context := self._pop(write)) is not None:
+            if _is_current(context):
+                return context
+            context.connection.close()
+        opened = self._open(write)
+        file_stamp.note(opened.connection)
+        return opened
+
+    def _pop(self, write: bool) -> Context | None:
+        with self._lock:
+            return self._idle[write].pop() if self._idle[write] else None
+
+    def _give_back(self, context: Context, write: bool) -> None:
+        with self._lock:
+            idle = self._idle[write]
+            if not self._closed and len(idle) < MOST_IDLE and not context.connection.in_transaction:
+                idle.append(context)
+                return
+        context.connection.close()
+
+    def check_writable(self) -> None:
+        """Open the database and write the number of its schema as it is: what shows itself only there is found.
+
+        Raises:
+            EnvironmentProblem: why the store cannot be written.
+        """
+        context = self._open(True)
+        try:
+            sqlite.begin_immediate(context.connection, min(context.deadline_s, LOOK_S))
+            (version,) = context.connection.execute("PRAGMA user_version").fetchone()
+            context.connection.execute(f"PRAGMA user_version = {int(version)}")
+            context.connection.execute("COMMIT")
+        except EnvironmentProblem:
+            self._forget()
+            raise
+        except Exception as error:
+            self._forget()
+            raise sqlite_errors.environment_problem(error, context.path) or error from error
+        finally:
+            context.connection.close()
+
+    def close(self) -> None:
+        """Close what is idle; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+        self._forget()
+
+    def _forget(self) -> None:
+        """Close what is idle: whoever asks next opens the database anew, and is told the same as this caller."""
+        with self._lock:
+            idle = [context for kept in self._idle.values() for context in kept]
+            for kept in self._idle.values():
+                kept.clear()
+        for context in idle:
+            context.connection.close()
+
+
+def _is_current(context: Context) -> bool:
+    """Whether a context that was kept is still on the file of its path, as it was opened, at this schema version."""
+    try:
+        sqlite.require_place(context.connection)
+        sqlite.check_version(context.connection)
+        return file_stamp.is_as_opened(context.connection)
+    except OrchestratorError:
+        return False
+    except Exception as error:
+        if sqlite_errors.environment_problem(error, context.path) is None:
+            raise
+        return False
