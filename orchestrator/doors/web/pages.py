@@ -97,7 +97,6 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     """
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
-        found = run_list_views.with_places(look.context, found["session_id"], found)
         return look.page("question.html", status, title=f"Question {id}", question=found, note=_note(found), **more)
 
 
