@@ -26,7 +26,8 @@ _STATES = "SELECT state, count(*) FROM runs INDEXED BY ix_runs_created WHERE ses
 _OF_SESSIONS = "FROM json_each(:sessions) s CROSS JOIN"
 _OF_TURNS = f"{_OF_SESSIONS} turn_runs t INDEXED BY ix_turn_runs_turn ON t.session_id = s.value"
 _EXECUTORS = f"""SELECT r.executor, r.verification_root {_OF_SESSIONS} runs r INDEXED BY ix_runs_created
-    ON r.session_id = s.value UNION SELECT t.executor, t.root {_OF_TURNS} UNION SELECT t.executor, t.folder {_OF_TURNS}"""
+    ON r.session_id = s.value UNION SELECT t.executor, t.root {_OF_TURNS}
+    UNION SELECT t.executor, t.folder {_OF_TURNS}"""
 _QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
     JOIN audit_events b ON b.session_id = r.session_id AND b.seq = 1
     JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.state_seq

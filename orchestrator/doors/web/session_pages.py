@@ -14,7 +14,7 @@ from starlette.responses import Response
 from orchestrator.app import projects
 from orchestrator.app.audit import evidence_list, swimlanes
 from orchestrator.app.questions import inbox
-from orchestrator.app.running import run_list_views
+from orchestrator.app.running import live_output, run_list_views
 from orchestrator.app.session import board
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.workflow import workflows
@@ -236,8 +236,9 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
 
 @router.get("/handoffs/{turn}")
 def show_handoff(request: Request, session: str, turn: int, caller: Reading, group: Name = None) -> Response:
-    """What the agent of a turn was told, exactly as it was."""
+    """What the agent of a turn was told, exactly as it was, and what it has written while it runs."""
     with looking(request, session) as look:
         found = look.ask("handoff", session_id=session, group_id=group or None, turn=turn)
+        so_far = live_output.of_turn(look.context, session, group or None, turn)
         return look.page("handoff.html", title=f"Hand-off of turn {turn}", session=session, group=group, turn=turn,
-                         found=found)  # fmt: skip
+                         found=found, so_far=so_far)  # fmt: skip
