@@ -5,10 +5,10 @@ Only for eyes, while a run is under way; what came of it is read from the events
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
+from orchestrator.core import strict_json
 from orchestrator.hints import Any
 
 _EVENTS = re.compile(r"system|assistant|user|stream_event|rate_limit_event|result|error|(?:thread|turn|item)\.\w+")
@@ -45,7 +45,7 @@ def _event(line: str) -> dict[str, Any] | None:
     if not line.startswith("{"):
         return None
     try:
-        found = json.loads(line)
+        found = strict_json.lenient(line)
     except (ValueError, RecursionError):
         return None
     kind = found.get("type")
