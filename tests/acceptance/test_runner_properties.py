@@ -164,7 +164,7 @@ def test_p13_what_an_executor_proposes_is_noted_and_not_done(house: House) -> No
     assert (code, told, rows(house, "SELECT count(*) FROM tasks")) == (0, ["not approved: and more.md"], [(1,)])
 
 
-@pytest.mark.parametrize("claim", ["It is probably done.", "I think notes.md works now.", "たぶん完了しました。"])
+@pytest.mark.parametrize("claim", ["It is probably done.", "It should be done.", "たぶん完了しました。"])
 def test_p15_a_claim_in_words_of_guess_is_none_and_raw_output_is_not_shown(house: House, claim: str) -> None:
     program = house.program(f"echo x > notes.md; echo 'step 7734'; echo '{claim}'")
     done = house.run(lines=["create notes.md", "/logs task-001", "/tasks"], executor=program)

@@ -38,7 +38,17 @@ from orchestrator.app.running.retention import DAY_S
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, task_types
-from orchestrator.core.running import ambiguity, codes, judgement, limits, mentions, phases, states, tests_exist
+from orchestrator.core.running import (
+    ambiguity,
+    codes,
+    hedging_words,
+    judgement,
+    limits,
+    mentions,
+    phases,
+    states,
+    tests_exist,
+)
 from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
@@ -318,6 +328,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         task_type=run.task_type,
         status=result.status,
         output=result.output[-MAX_OUTPUT:],
+        expected=hedging_words.expected_claim(result.output[-MAX_OUTPUT:]),
         exit_code=result.exit_code,
         session=result.session_id,
         issued_session=run.session_id,

@@ -56,6 +56,7 @@ class Facts(NamedTuple):
     tests_required: source that an IMPLEMENTATION changes needs passed tests.
     checks_failed: the project's own checks that did not pass, by name.
     violations: limits that were broken, in words. log_error: why the log of the run could not be written.
+    expected: its answer claims an end only as what should be.
     interactive: somebody can answer a question. leftovers: processes that could not be ended.
     """
 
@@ -75,6 +76,7 @@ class Facts(NamedTuple):
     unmentioned: Sequence[str] = ()
     folders: Sequence[str] = ()
     guessed: bool = False
+    expected: bool = False
     unverifiable: Sequence[str] = ()
     claim_problems: Sequence[str] = ()
     foreign: Sequence[str] = ()

@@ -8,6 +8,8 @@ from orchestrator.core.running import vocabulary
 
 _GUESS = re.compile(rf"(?<![\w-])(?:{vocabulary.GUESSES})(?![\w-])|{vocabulary.GUESSES_JA}", re.IGNORECASE)
 _CLAIM = re.compile(rf"(?<![\w-])(?:{vocabulary.CLAIMS})(?![\w-])|{vocabulary.CLAIMS_JA}", re.IGNORECASE)
+_EXPECT = re.compile(rf"(?<![\w-])(?:{vocabulary.EXPECTS})(?![\w-])|{vocabulary.EXPECTS_JA}", re.IGNORECASE)
+_SHOULD = re.compile(rf"(?<![\w-]){vocabulary.SHOULD_BE}(?![\w-])", re.IGNORECASE)
 _LATER = re.compile(rf"(?<![\w-])(?:{vocabulary.LATER})(?![\w-])|{vocabulary.LATER_JA}", re.IGNORECASE)
 _SENTENCE_END = re.compile("(?<=[.!?])\\s|[。！？\uff01\uff1f]|\\s*\n\\s*")  # noqa: RUF001
 
@@ -40,6 +42,16 @@ def guessed_claim(text: str, *, whole: bool) -> bool:
     if any(_CLAIM.search(part) for part in guessing):
         return True
     return whole and bool(guessing) and _CLAIM.search(_plain(text)) is None
+
+
+def expected_claim(text: str) -> bool:
+    """Whether a text claims an end only as what is expected, as in "it should be done"; a firm claim beside it counts.
+
+    Source: seed 001, Property 15.
+    """
+    parts = sentences(_plain(text))
+    firm = [_SHOULD.sub("", part) for part in parts if not _EXPECT.search(part)]
+    return firm != parts and _CLAIM.search("\n".join(parts)) is not None and _CLAIM.search("\n".join(firm)) is None
 
 
 def put_off(text: str) -> bool:

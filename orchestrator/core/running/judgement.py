@@ -160,7 +160,8 @@ def _evidence_missing(facts: Facts) -> Objection | None:
 
 def _guessed_claim(facts: Facts) -> str | None:
     whole = facts.task_type not in task_types.ANSWERS
-    if facts.status != states.COMPLETE or not hedging_words.guessed_claim(facts.output or "", whole=whole):
+    guessed = hedging_words.guessed_claim(facts.output or "", whole=whole) or (whole and facts.expected)
+    if facts.status != states.COMPLETE or not guessed:
         return None
     return "The executor claims completion in words of guess."
 

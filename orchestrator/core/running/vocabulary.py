@@ -493,6 +493,14 @@ CLAIMS = (
     r"|removed|deleted|renamed|resolved|solved|deployed|installed|built"
 )
 CLAIMS_JA = "完了|終わ|終了|でき(?:た|ま)|しました|成功|作成|追加|修正|変更|更新|実装|削除|直り|直し|動作|動き"
+EXPECTS = r"hopefully|supposedly|presumed|i(?:'d| would)? (?:say|expect|hope)"
+EXPECTS_JA = r"はず(?:です|だ|\Z)|(?:でしょう|だろう)(?!か)"
+"""Words by which a sentence only expects what it says."""
+SHOULD_BE = (
+    r"should (?:(?:now|all|already|just|have|be|been) )*(?:works?|working|pass|passing|succeed|done|completed?|finished"
+    r"|ready|fine|ok|okay|correct|fixed|created|added|updated|removed|deleted|implemented|written)"
+)
+"""A claim that is only expected, whatever else its sentence claims."""
 LATER = (
     r"polling (?:has |was )?started|started polling|(?:started|running|continues) in the background"
     r"|(?:is|are) still running|will (?:notify|report|update) (?:you )?(?:when|once)"

@@ -202,3 +202,8 @@ def test_tasks_criteria_and_evidence_have_their_tabs(inside: Web) -> None:
     assert (content.status, "xxxx" in content.text) == (200, False)
     assert content.headers["content-disposition"].startswith("attachment")
     assert inside.get("/sessions/blocked/evidence/1.1").status == 404
+
+
+def test_an_act_that_is_not_there_is_not_found(inside: Web) -> None:
+    found = inside.get("/sessions/blocked/do/none")
+    assert (found.status, "There is no such act." in found.text) == (404, True)

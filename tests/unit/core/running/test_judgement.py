@@ -110,6 +110,10 @@ ROWS: list[Any] = [
         "NO_EVIDENCE", "incomplete", "guessed_claim", None, id="P15 guess, even when files changed",
     ),
     pytest.param(
+        {"output": "It should be done.", "expected": True},
+        "NO_EVIDENCE", "incomplete", "guessed_claim", None, id="P15 only expected, even when files changed",
+    ),
+    pytest.param(
         {"status": "NO_EVIDENCE"}, "NO_EVIDENCE", "incomplete", "executor_no_evidence", None, id="executor has none",
     ),
     pytest.param({"status": "INCOMPLETE"}, "INCOMPLETE", "incomplete", "executor_incomplete", None, id="unfinished"),

@@ -50,6 +50,21 @@ def test_p15_a_claim_in_words_of_guess_is_seen(text: str, whole: bool, expected:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("It should be done.", True), ("notes.md should now work", True), ("Hopefully done.", True),
+        ("Everything should have been created.", True), ("I'd say it is fixed.", True), ("完了したはずです。", True),
+        ("修正は成功でしょう", True), ("It should be done. I expect it works.", True), ("", False),
+        ("Fixed it. The tests should pass now.", False), ("Created a.md, which should be fine.", False),
+        ("作成しました。動作するはずです。", False), ("It should return 5.", False), ("Done.", False),
+        ("ボタンをはずしました", False), ("完了してよろしいでしょうか", False),
+    ],
+)  # fmt: skip
+def test_p15_what_is_only_expected_is_no_firm_claim(text: str, expected: bool) -> None:
+    assert hedging_words.expected_claim(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("Polling started.", True), ("I started polling the job", True), ("It is still running", True),
         ("The job continues in the background.", True), ("I will notify you when it ends", True),
         ("バックグラウンドで実行中です", True), ("All done.", False), ("Polling is a technique", False), ("", False),
