@@ -84,6 +84,7 @@ _FOLDER_BEFORE = re.compile(
     rf"(?<!\w)(?:{words.FOLDER}|files?)(?:\s+(?:called|named))?\s*[:\s]\s*[\"'`]?\Z|(?:{words.FOLDER_JA})[「『]?\Z",
     re.IGNORECASE,
 )
+_FOLDER_CALLED = re.compile(r"(?<!\w)(?:folders?|directory|dir)\s+(?:(?:called|named)\s*)?[\"'`]?\Z", re.IGNORECASE)
 _CALLED = re.compile(r"(?<!\w)(?:files?|folders?|directory|dir)\s+(?:called|named)\s*[\"'`]?\Z", re.IGNORECASE)
 NEXT_WORD = re.compile(
     rf"[\"'`)\]*]*(?:\s*\Z|\s*[^\w\s]|\s+[-(\u2013\u2014]|\s+(?:{words.FOLLOWS})(?!\w)|\s*[^\x00-\x7f])", re.IGNORECASE
@@ -102,6 +103,12 @@ _RENAMED_FOLDER = re.compile(
     re.IGNORECASE,
 )
 """A folder that gets another name, which is a plain word."""
+
+
+def has_extension(name: str) -> bool:
+    """Whether a path ends as files of a known kind do, and folders do not."""
+    stem, dot, extension = name.rpartition("/")[2].rpartition(".")
+    return bool(stem and dot) and f".{extension.lower()}" in words.EXTENSIONS - words.FOLDERS_TOO
 
 
 def named(name: str, path: str) -> bool:
@@ -253,6 +260,7 @@ def _quoted(text: str, index: Index) -> Iterator[Place]:
         if not name or _SHELL.match(inner) or (not index.has(name) and _is_prose_of(inner, index)):
             continue
         if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
+            folder = folder or (has_extension(name) and _FOLDER_CALLED.search(before) is not None)
             yield Place(begin, begin + len(inner), name, folder or bool(_FOLDER_AFTER.match(after)))
 
 
@@ -311,7 +319,8 @@ def _ascii(start: int, token: str, text: str, index: Index) -> Iterator[Place]:
     if _is_path(raw, index) or (called and re.search(r"[A-Za-z]", raw) and not raw.startswith("-")):
         name = names.normal_path(raw.rstrip("/"))
         if name:
-            yield Place(start, start + len(raw), name, raw.endswith("/"))
+            folder = has_extension(name) and _FOLDER_CALLED.search(text[max(0, start - 40) : start]) is not None
+            yield Place(start, start + len(raw), name, folder or raw.endswith("/"))
 
 
 def _unicode(start: int, token: str, text: str, index: Index) -> Iterator[Place]:

@@ -438,7 +438,9 @@ class _State:
         return bool(mention.folders) and not any(path in self._after.folders for path in mention.folders)
 
     def is_folder_made(self, mention: Mention) -> bool:
-        """Whether it is a folder that was not there before."""
+        """Whether it is a folder that was not there before; `notes.md` is a file, unless it is called a folder."""
+        if file_names.has_extension(mention.name):
+            return False
         return any(file_names.named(mention.name.rstrip("/"), path) for path in self._made)
 
 

@@ -399,6 +399,8 @@ EVERYWHERE = (
 """What says behind a replacement that names in texts are meant."""
 ASKS_FIRST = "explain|describe|tell|show|list|find|read|look|check|say|review"
 
+FOLDERS_TOO = frozenset((".bak", ".old", ".orig", ".tmp", ".out", ".bin", ".x"))
+"""Of the extensions of files those that folders have as well."""
 EXTENSIONS = frozenset(
     (
         ".adoc .astro .bat .bib .cfg .cmake .conf .css .csv .diff .feature .gif .gql .gradle .graphql .htm .html .http"

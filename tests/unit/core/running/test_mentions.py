@@ -85,6 +85,21 @@ def test_p31_a_mention_is_done_when_what_fits_became_of_it(
 
 
 @pytest.mark.parametrize(
+    ("name", "made", "unmet"),
+    [
+        ("notes.md", "notes.md", ("notes.md was not created",)), ("docs/notes.md", "docs/notes.md", None),
+        ("main.py", "src/main.py", ("main.py was not created",)), ("notes.md/", "notes.md", ()), ("docs/", "docs/", ()),
+        ("conf.d", "conf.d", ()), ("v2.0", "v2.0", ()), (".github", ".github", ()),
+        ("src.old", "src.old", ()),
+    ],
+)  # fmt: skip
+def test_p33_a_folder_is_no_file_that_was_to_be_made(name: str, made: str, unmet: tuple[str, ...] | None) -> None:
+    mention = Mention(name, mentions.MADE)
+    found = mentions.judged([mention], Tree(TREE.files, {*TREE.folders, made.rstrip("/")}), {}, made={made.rstrip("/")})
+    assert found.unmet == ((f"{name} was not created",) if unmet is None else unmet)
+
+
+@pytest.mark.parametrize(
     ("text", "changes"),
     [
         ("write documentation for core.py", ()), ("add comments to core.py", ()), ("write a blog post", ()),
