@@ -19,7 +19,7 @@ import pytest
 from orchestrator import errors
 from orchestrator.core import suggestions
 from tests import forks
-from tests.mutants import table
+from tools.mutants import table
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 # A busy machine is no failure of a property; the long form of the drills looks at more examples.
@@ -54,7 +54,7 @@ GUARDED = table.noticing_tests(pathlib.Path(__file__).with_name("mutants") / "RE
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let `--fast` choose the tests of the guards, which take a minute or two instead of all of them."""
-    parser.addoption("--fast", action="store_true", help="only tests that noticed a mutant (tests/mutants/RESULTS.md)")
+    parser.addoption("--fast", action="store_true", help="only tests that noticed a mutant (tools/mutants/RESULTS.md)")
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:

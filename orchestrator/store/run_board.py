@@ -23,9 +23,11 @@ _COUNT = f"SELECT count(*) {_CHATS}{_IN_STATE}"
 _PAGE = f"""SELECT s.id AS session_id, r.state, s.created_at, r.state_changed_at AS updated_at, {_FIRST} AS first_prompt
     {_CHATS}{_IN_STATE} ORDER BY r.state_changed_at DESC, s.id LIMIT :limit OFFSET :offset"""
 _STATES = "SELECT state, count(*) FROM runs INDEXED BY ix_runs_created WHERE session_id = :session GROUP BY state"
-_OF_TURNS = "FROM turn_runs INDEXED BY ix_turn_runs_turn WHERE session_id = :session"
-_EXECUTORS = f"""SELECT executor, verification_root FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
-    UNION SELECT executor, root {_OF_TURNS} UNION SELECT executor, folder {_OF_TURNS}"""
+_OF_SESSIONS = "FROM json_each(:sessions) s CROSS JOIN"
+_OF_TURNS = f"{_OF_SESSIONS} turn_runs t INDEXED BY ix_turn_runs_turn ON t.session_id = s.value"
+_EXECUTORS = f"""SELECT r.executor, r.verification_root {_OF_SESSIONS} runs r INDEXED BY ix_runs_created
+    ON r.session_id = s.value UNION SELECT t.executor, t.root {_OF_TURNS}
+    UNION SELECT t.executor, t.folder {_OF_TURNS}"""
 _QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
     JOIN audit_events b ON b.session_id = r.session_id AND b.seq = 1
     JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.state_seq
@@ -51,9 +53,9 @@ def states(connection: sqlite3.Connection, session: str) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(_STATES, {"session": session})}
 
 
-def executors(connection: sqlite3.Connection, session: str) -> list[tuple[str, str]]:
-    """Who executed the runs of a session, in the words of the record, and in which project or worktree."""
-    return connection.execute(_EXECUTORS, {"session": session}).fetchall()
+def executors(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[tuple[str, str]]:
+    """Who executed the runs of sessions, in the words of the record, and in which project or worktree."""
+    return connection.execute(_EXECUTORS, {"sessions": json.dumps(sorted(sessions))}).fetchall()
 
 
 def queued(

@@ -12,13 +12,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
 from orchestrator.core.running import advice, states
-from orchestrator.core.suggestions import HIDDEN, joined, local, parts_of
+from orchestrator.core.suggestions import HIDDEN, Sentence, joined, local, parts_of
 from orchestrator.errors import Refused
 from orchestrator.hints import Any
 from orchestrator.store import run_board, run_reader
@@ -169,25 +169,39 @@ def with_places(context: Context, session: str | None, found: Any) -> Any:
     """What is told of a session, the places of its projects and of the programs of executors as local parts.
 
     Args:
-        session: the session; None where each part of what is told names its own.
+        session: the session; None where what is told names its own, or several.
         found: an answer, or a part of one.
     """
-    if session is None:
-        parts = {name: value for name, value in found.items() if isinstance(value, list)}
-        return {**found, **{name: [_own(context, each) for each in value] for name, value in parts.items()}}
-    executed = run_board.executors(context.connection, session)
+    sessions = set(_named(found)) if session is None else {session}
+    executed = run_board.executors(context.connection, sessions) if sessions else ()
     places = {place: word for each in executed for place, word in _places(*each).items()}
     return _each(found, _reader(places)) if places else found
 
 
-def _own(context: Context, part: Any) -> Any:
-    session = part.get("session_id") if isinstance(part, dict) else None
-    return part if session is None else with_places(context, session, part)
+_OF_SESSIONS = ("session_id", "task_group_id")
+_SESSIONS = ("session", "sessions")
+
+
+def _named(found: Any, *, is_session: bool = False) -> Iterator[str]:
+    """The sessions that an answer names, wherever in it.
+
+    Args:
+        is_session: it tells of a session itself, whose id is its own.
+    """
+    if isinstance(found, dict):
+        for name, value in found.items():
+            if type(value) is str and (name in _OF_SESSIONS or (name == "id" and is_session)):
+                yield value
+            elif isinstance(value, dict | list | tuple):
+                yield from _named(value, is_session=name in _SESSIONS)
+    elif isinstance(found, list | tuple):
+        for each in found:
+            yield from _named(each, is_session=is_session)
 
 
 def _each(found: Any, read: Callable[[str], str]) -> Any:
-    """An answer with each text in it read."""
-    if isinstance(found, str):
+    """An answer with each text in it read; a text of another kind, such as a picture that is drawn, stays."""
+    if type(found) is str or isinstance(found, Sentence):
         return read(found)
     if isinstance(found, dict):
         return {name: _each(value, read) for name, value in found.items()}

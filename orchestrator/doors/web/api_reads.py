@@ -19,22 +19,18 @@ from orchestrator.errors import OrchestratorError
 router = APIRouter(prefix="/api")
 
 Answer = dict[str, Any]
-_OF_RUNS = frozenset(
-    ("audit decisions", "audit timeline", "blocker list", "group create", "group list", "group show", "inbox",
-     "route", "status", "task show", "validate")
-)  # fmt: skip
-"""What tells of runs, in words that may name places."""
-
 
 def answer(context: Context, words: str, **given: Any) -> Answer:
-    """What an operation answers, checked and completed as at every door; its secrets are not yet masked."""
+    """What an operation answers, checked and completed as at every door, the places of projects as local parts.
+
+    Its secrets are not yet masked.
+    """
     known = {name: value for name, value in given.items() if value is not None}
     bound = arguments.complete(context, words, arguments.bind(words, known))
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
-    if words in _OF_RUNS:
-        found = run_list_views.with_places(context, bound.get("session_id"), found)
-    return found
+    placed: Answer = run_list_views.with_places(context, bound.get("session_id"), found)
+    return placed
 
 
 @router.get("/openapi.json", include_in_schema=False)

@@ -20,7 +20,7 @@ from orchestrator.app import answers, projects
 from orchestrator.app.kernel import operations, parameter_schemas
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.requests import REQUIRED, Parameter, Request
-from orchestrator.app.running import requests
+from orchestrator.app.running import requests, run_list_views
 from orchestrator.app.running.web_run_service import Caller, Service
 from orchestrator.core import masking, strict_json
 from orchestrator.core.named_tuple import NamedTuple
@@ -244,7 +244,10 @@ def _reading(endpoint: Endpoint) -> Callable[..., Any]:
     def act(context: Context, named: dict[str, Any]) -> Answer:
         if endpoint.act is not None:
             return endpoint.act(context, **named)
-        return answer(context, request.words, **named) if request.words else operations.read(context, request, **named)
+        if request.words:
+            return answer(context, request.words, **named)
+        found: Answer = run_list_views.with_places(context, None, operations.read(context, request, **named))
+        return found
 
     tell = _teller(endpoint)
 

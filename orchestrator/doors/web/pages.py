@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from orchestrator.app import projects
 from orchestrator.app.questions import question_views
-from orchestrator.app.running import run_list_views
+from orchestrator.app.running import live_output, run_list_views
 from orchestrator.app.session import dashboard
 from orchestrator.core import questions
 from orchestrator.core.running import states
@@ -97,7 +97,6 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     """
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
-        found = run_list_views.with_places(look.context, found["session_id"], found)
         return look.page("question.html", status, title=f"Question {id}", question=found, note=_note(found), **more)
 
 
@@ -142,6 +141,7 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
+            "so_far": live_output.of_run(run),
             "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)

@@ -23,6 +23,7 @@ from starlette.responses import HTMLResponse, Response
 from orchestrator.app.audit import event_feed
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.questions import inbox
+from orchestrator.app.running import run_list_views
 from orchestrator.app.running.requests import MAX_TEXT
 from orchestrator.core import completion, control_characters, masking, questions
 from orchestrator.core.routing.facts import PERSON
@@ -34,6 +35,8 @@ from orchestrator.doors.web.api_reads import answer
 MOST_WAITING = 99
 """Open questions that the navigation counts."""
 
+_AS_GIVEN = frozenset(("typed", "projects"))
+"""What a page shows with its places: what somebody typed into it, and which folders are registered."""
 _FOLDER = pathlib.Path(__file__).resolve().parent / "templates"
 _MOMENT = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -174,13 +177,15 @@ class Look:
         return answer(self.context, operation, **given)
 
     def page(self, template: str, status: int = 200, **data: Any) -> Response:
-        """The page of a template."""
+        """The page of a template, without the places of what it shows."""
         found = inbox.inbox(self.context, limit=MOST_WAITING)
         asked = {"after": self._number, **({"session_id": self._session} if self._session else {})}
         data["waiting"] = f"{len(found['questions'])}{'+' if found['has_more'] else ''}"
         # A page that gives back what was typed stays as it is: drawn anew it would have lost that.
         events = f"/api/events?{urlencode(asked)}" if status == HTTPStatus.OK else None
-        return render(self._request, template, status, events=events, **data)
+        told = {name: data[name] for name in data.keys() - _AS_GIVEN}
+        shown = run_list_views.with_places(self.context, self._session, told)
+        return render(self._request, template, status, events=events, **{**data, **shown})
 
 
 @contextlib.contextmanager

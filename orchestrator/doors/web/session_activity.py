@@ -7,7 +7,6 @@ from typing import Any
 from orchestrator.app.audit import at_work
 from orchestrator.app.driving import autopilot
 from orchestrator.app.driving.autopilot import Autopilot
-from orchestrator.app.running import run_list_views
 from orchestrator.app.session import board
 from orchestrator.doors.web import failures
 from orchestrator.doors.web.rendering import Look
@@ -23,12 +22,11 @@ _SAID = {
 def of_session(look: Look, session: str) -> dict[str, Any]:
     """Who is at work in a session, what it has cost, and what was seen of what was reported."""
     used = look.ask("audit stats", session_id=session)["stats"]["driven"]
-    found = {
+    return {
         "turns": at_work.turns(look.context, session, board.turns(look.context, session_id=session)),
         "used": used if used["runs"] else None,
         "seen": at_work.seen(look.context, session),
     }
-    return dict(run_list_views.with_places(look.context, session, found))
 
 
 def driver(autopilot: Autopilot | None, session: str, found: dict[str, Any]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from orchestrator.app import projects
 from orchestrator.app.audit import evidence_list, swimlanes
 from orchestrator.app.questions import inbox
-from orchestrator.app.running import run_list_views
+from orchestrator.app.running import live_output, run_list_views
 from orchestrator.app.session import board
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.workflow import workflows
@@ -44,7 +44,7 @@ Number = Annotated[int, Query(ge=1, le=10**6)]
 
 def _page(request: Request, look: Look, id: str, template: str, tab: str, /, **data: Any) -> Response:
     """A tab below the session's first screen."""
-    head = run_list_views.with_places(look.context, id, board.head(look.context, session_id=id))
+    head = board.head(look.context, session_id=id)
     shown = {"title": f"Session {id}", "head": head, "tab": tab, "bar": _bar(head["counts"]), **data}
     driver = session_activity.driver(request.app.state.autopilot, id, head)
     menu = person_acts.menu(person_acts.OF_SESSION, head["session"])
@@ -74,7 +74,6 @@ def show_session(
             return _chat(request, look, session)
         asked = {"state": state, "role": role or None, "text": text.strip(), "sort": sort}
         found = board.board(look.context, session_id=session, **asked, page=page)  # type: ignore[arg-type]
-        found = run_list_views.with_places(look.context, session, found)
         return _page(
             request, look, session, "board.html", "board", board=found, asked=asked, sorts=board.SORTS,
             roles=[each["role"] for each in board.counts(look.context, session_id=session)["working"]],
@@ -106,7 +105,8 @@ def picture(look: Look, session: str, group: str | None = None, *, empty: bool =
     """
     found = workflows.way_gone(look.context, session_id=session, group_id=group, whole=whole)
     # A picture goes onto the page as it is.
-    drawn = masking.mask(elsewhere(found["graph"])) if empty or found["positions"] else ""
+    told = run_list_views.with_places(look.context, session, found["graph"])
+    drawn = masking.mask(elsewhere(told)) if empty or found["positions"] else ""
     return Markup(control_characters.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
 
 
@@ -182,8 +182,7 @@ def show_tasks(request: Request, session: str, caller: Reading, since: Step = No
     with looking(request, session) as look:
         tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
         criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
-        told = run_list_views.with_places(look.context, session, {"tasks": tasks, "criteria": criteria})
-        return _page(request, look, session, "tasks.html", "tasks", **told)
+        return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria)
 
 
 @router.get("/evidence")
@@ -191,7 +190,6 @@ def show_evidence(request: Request, session: str, caller: Reading, until: Step =
     """What commands, gates, merges and runs left, the newest first."""
     with looking(request, session) as look:
         found = evidence_list.evidence(look.context, session_id=session, limit=EVIDENCE, until=until)
-        found = run_list_views.with_places(look.context, session, found)
         return _page(request, look, session, "evidence.html", "evidence", found=found)
 
 
@@ -230,7 +228,7 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
         told = {"group": found, "decisions": decisions["decisions"], "tasks": tasks["tasks"]}
         about = look.ask("session show", id=session)["session"]
         return look.page(
-            "group.html", title=f"Group {group}", **run_list_views.with_places(look.context, session, told),
+            "group.html", title=f"Group {group}", **told,
             menu=person_acts.menu(person_acts.OF_GROUP, about) if found["kind"] != "chat" else [],
             picture=picture(look, session, group, empty=found["kind"] != "chat"),
         )
@@ -238,8 +236,9 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
 
 @router.get("/handoffs/{turn}")
 def show_handoff(request: Request, session: str, turn: int, caller: Reading, group: Name = None) -> Response:
-    """What the agent of a turn was told, exactly as it was."""
+    """What the agent of a turn was told, exactly as it was, and what it has written while it runs."""
     with looking(request, session) as look:
         found = look.ask("handoff", session_id=session, group_id=group or None, turn=turn)
+        so_far = live_output.of_turn(look.context, session, group or None, turn)
         return look.page("handoff.html", title=f"Hand-off of turn {turn}", session=session, group=group, turn=turn,
-                         found=found)  # fmt: skip
+                         found=found, so_far=so_far)  # fmt: skip

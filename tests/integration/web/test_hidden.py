@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
+from orchestrator.app.kernel import operations
+from orchestrator.app.running.turn_runs import QueueTurn
 from tests.integration.web import story
 from tests.integration.web.asgi import Web
 from tests.integration.web.conftest import Make
@@ -67,3 +70,49 @@ def test_a_program_is_not_told_where_an_executor_lies(make: Make) -> None:
     assert "queued -> running by system:runner (scripted starts)" in json.dumps(told)
     for path in ("/api/sessions/chat/timeline", "/sessions/chat", "/api/sessions/chat/timeline?limit=500"):
         assert ("steps.json" in web.get(path).text, str(web.database.parent) in web.get(path).text) == (False, False)
+
+
+SHOWS_PLACES = ("/projects", "/api/projects")
+"""Where it is said which folders are registered."""
+NO_TEXT = ("/api/events", "/static/{name}", "/open/{code}")
+"""What tells nothing of a session, or has no end."""
+
+
+def addresses(web: Web, known: dict[str, str]) -> list[str]:
+    """Every address that is read, its places filled in; each has to be known, so that a new one is looked at."""
+    paths = {
+        route.path for included in web.app.routes for route in getattr(included, "original_router").routes  # noqa: B009
+        if "GET" in route.methods
+    }  # fmt: skip
+    paths -= {*NO_TEXT, *SHOWS_PLACES}
+    return sorted(re.sub(r"\{(\w+)\}", lambda found: known[found[1]], known.get(path, path)) for path in paths)
+
+
+def test_no_address_that_reads_tells_where_a_project_lies(make: Make, tmp_path: pathlib.Path) -> None:
+    place = f"{tmp_path}/project"
+    web = make(steps=json.dumps([{"status": "INCOMPLETE", "output": f"Is {place}/notes.md meant?", "repeat": True}]))
+    web.serve_runs()
+    run = story.run(web, f"{story.ASK} in {place}")
+    asked = story.review(web, reason=f"Is {place}/schema.sql right?", goal=f"Ship {place}")
+    web.call("task create", id="T1", title=f"Read {place}", description=place, session_id="rev", group_id="A",
+             by="project_manager")  # fmt: skip
+    web.call("criterion add", id="C1", text=f"{place} is tidy", session_id="rev", reason=place,
+             by="project_manager")  # fmt: skip
+    queued = QueueTurn(
+        session_id="rev", group="A", turn=3, role="developer", prompt=f"Work in {place}", model=None,
+        executor=f"command:{place}/agent", folder=place, root=place, owner="none",
+    )  # fmt: skip
+    operations.carry_out(web._context, queued)
+    decided = json.loads(web.get("/api/sessions/rev/decisions").text)["decisions"][0]
+    ((seq, part),) = web.rows("SELECT seq, part FROM evidence WHERE session_id = 'chat' LIMIT 1")
+    known = {
+        "session": "rev", "group": "A", "turn": str(decided["spawns"][0]["turn"]), "name": "end", "id": run,
+        "project": "portal", "/questions/{id}": f"/questions/{asked}",
+        "/sessions/{session}/decisions/{id}": f"/sessions/rev/decisions/{decided['id'].rpartition(':')[2]}",
+        "/sessions/{session}/evidence/{seq}.{part}": f"/sessions/chat/evidence/{seq}.{part}",
+        "/api/task-groups/{group}/tasks": "/api/task-groups/chat/tasks",
+    }  # fmt: skip
+    told = {path: web.get(path) for path in (*addresses(web, known), "/sessions/chat", "/tasks/" + run)}
+    assert {path: page.status for path, page in told.items() if page.status not in (200, 303)} == {}
+    assert [path for path, page in told.items() if place in page.text or str(tmp_path) in page.text] == []
+    assert "Ship …" in told["/sessions/rev"].text

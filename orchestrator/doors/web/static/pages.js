@@ -7,14 +7,36 @@
     (field) => field.type !== "hidden" && !field.readOnly &&
       (field === document.activeElement || (field.defaultValue !== undefined && field.value !== field.defaultValue)));
 
+  const output = (root) => root.querySelector("[data-grows]");
+  const atEnd = (text) => text.scrollHeight - text.scrollTop - text.clientHeight < 40;
+  const toEnd = (root) => { if (output(root)) output(root).scrollTop = output(root).scrollHeight; };
+
+  // Adds what is new to an output that grows, so that a reader keeps the place and what is marked there.
+  const CAP = 65536;
+  function grown(region, fresh) {
+    const [here, next] = [region, fresh].map(output);
+    if (!here || !next || region.childElementCount !== fresh.childElementCount) return false;
+    const [had, text] = [here.textContent, next.textContent];
+    let at = text.startsWith(had) ? 0 : had.indexOf(text.slice(0, 200));
+    while (at > 0 && !text.startsWith(had.slice(at))) at = had.indexOf(text.slice(0, 200), at + 1);
+    if (at < 0 || !text.startsWith(had.slice(at))) return false;
+    const follows = atEnd(here);
+    here.append(text.slice(had.length - at));
+    while (here.childNodes.length > 1 && here.textContent.length - here.firstChild.length > CAP) here.firstChild.remove();
+    if (follows) toEnd(region);
+    return true;
+  }
+
   function put(region, fresh) {
     const open = new Set([...region.querySelectorAll("details[open]")].map((each) => each.id));
     const scrolled = [...region.querySelectorAll("[tabindex]")].map((each) => [each.id, each.scrollTop]);
+    const follows = !output(region) || atEnd(output(region));
     const active = region.contains(document.activeElement) ? document.activeElement : null;
     const place = active && (active.tagName === "SUMMARY" ? active.parentElement.id : active.id || active.getAttribute("href"));
     region.replaceChildren(...document.importNode(fresh, true).childNodes);
     for (const each of region.querySelectorAll("details")) each.open = each.open || open.has(each.id);
     for (const [id, top] of scrolled) if (id && $(id)) $(id).scrollTop = top;
+    if (follows) toEnd(region);
     if (place) {
       const next = [...region.querySelectorAll("a, button, summary, [tabindex]")].find((each) =>
         (each.tagName === "SUMMARY" ? each.parentElement.id : each.id || each.getAttribute("href")) === place);
@@ -32,6 +54,7 @@
       if (!fresh || "same" in fresh.dataset || fresh.dataset.live === region.dataset.live) continue;
       if (typing(region)) { held = true; continue; }
       region.dataset.live = fresh.dataset.live;
+      if (grown(region, fresh)) continue;
       put(region, fresh);
       if (region.id === "graph") reveal();
       changed = true;
@@ -111,8 +134,12 @@
       soon();
     });
   }
-  // Signs of life are no events; where agents are shown at work, the page is looked at again now and then.
-  setInterval(() => { if (!document.hidden && document.querySelector("[data-ticks]")) soon(); }, 10000);
+  // Signs of life and outputs are no events; where agents are shown at work, the page is looked at again now and then.
+  let second = 0;
+  setInterval(() => {
+    second += 1;
+    if (!document.hidden && document.querySelector(second % 10 ? "[data-ticks='1']" : "[data-ticks]")) soon();
+  }, 1000);
   const disconnect = () => { if (stream) { stream.close(); stream = null; lost = true; } };
 
   // A page that nobody sees holds no connection: browsers have few for each server.
@@ -173,5 +200,6 @@
   times(document);
   setInterval(() => times(document), 30000);
   reveal();
+  toEnd(document);
   if (!document.hidden) connect();
 })();
