@@ -28,7 +28,8 @@ SELECT 'table', c.relname, concat_ws(' ', c.relrowsecurity, string_agg(concat_ws
   LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   WHERE c.relkind IN ('r', 'p', 'f') AND c.relnamespace {_OURS} GROUP BY c.oid
 UNION ALL SELECT 'constraint', conrelid::regclass || ': ' || conname,
-    concat_ws(' ', pg_get_constraintdef(oid), convalidated) FROM pg_constraint WHERE contype IN ('c', 'f', 'p', 'u', 'x') AND connamespace {_OURS}
+    concat_ws(' ', pg_get_constraintdef(oid), convalidated) FROM pg_constraint
+  WHERE contype IN ('c', 'f', 'p', 'u', 'x') AND connamespace {_OURS}
 UNION ALL SELECT 'index', c.relname, concat_ws(' ', pg_get_indexdef(c.oid, 0, true), i.indisvalid, i.indisready)
   FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE c.relnamespace {_OURS}
 UNION ALL SELECT 'view', relname, pg_get_viewdef(oid) FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace {_OURS}
