@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.hints import TYPE_CHECKING
+from orchestrator.hints import Any
 from orchestrator.store import schema_script
 from orchestrator.store.findings import Finding
-
-if TYPE_CHECKING:
-    from orchestrator.store.postgresql import Connection
 
 _BESIDE = "orchestrator_declared"
 _OURS = "= $1::regnamespace"
@@ -48,8 +45,11 @@ _ACTING = ("constraint", "index", "rule", "trigger")
 Parts = dict[tuple[str, str], str]
 
 
-def problems(connection: Connection) -> Iterator[Finding]:
+def problems(connection: Any) -> Iterator[Finding]:
     """Every part that is missing, altered or none of this program's, as findings.
+
+    Args:
+        connection: a `postgresql.Connection`.
 
     Raises:
         EnvironmentProblem: READ_ONLY, the role may not create a schema in the database; BUSY.
@@ -69,7 +69,7 @@ def problems(connection: Connection) -> Iterator[Finding]:
     yield from _differences(found, wanted)
 
 
-def _parts(connection: Connection, schema: str) -> Parts:
+def _parts(connection: Any, schema: str) -> Parts:
     rows = connection.run(_PARTS.replace("$1", f"'{schema}'")).fetchall()
     return {(kind, name): text for kind, name, text in rows}
 
