@@ -187,7 +187,9 @@ class History:
         shape = _shape(marks)
         found = self._known.get(shape)
         if found is None:
-            row = self._connection.execute(path_statements.JUDGED, marks).fetchone()
+            # It reads no table, and any SQLite answers it.
+            judge = getattr(self._connection, "judge", self._connection)
+            row = judge.execute(path_statements.JUDGED, marks).fetchone()
             found = self._known[shape] = Judged(*row)
         return found
 

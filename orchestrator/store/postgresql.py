@@ -14,6 +14,7 @@ Source: spec 90, sections 1 and 2.
 
 from __future__ import annotations
 
+import functools
 import re
 import sqlite3
 import time
@@ -27,7 +28,8 @@ from orchestrator.core import sha256
 from orchestrator.core.database_urls import masked, passwords
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.hints import Any
-from orchestrator.store import constants, problems, schema_script, sqlite
+from orchestrator.store import constants, postgresql_catalogue, problems, schema_script, sqlite
+from orchestrator.store.findings import Finding
 from orchestrator.store.postgresql_sql import Untranslatable, rendered
 from orchestrator.store.step import EVENT, Step
 
@@ -138,6 +140,8 @@ class Connection:
     text_factory: Any = str
     first_read = "SELECT 1 FROM alembic_version"
     """What fixes the moment of a transaction that only reads."""
+    makes_lines = True
+    """Whether a statement makes the lines of rows as steps hash them."""
 
     def __init__(self, url: str, *, write: bool, deadline_s: float, synchronous: str) -> None:
         self.path = masked(url)
@@ -145,6 +149,11 @@ class Connection:
         self._url, self._deadline_s, self._synchronous = url, deadline_s, synchronous
         self._sealing: Sequence[Any] | None = None
         self._driver = self._opened()
+
+    @functools.cached_property
+    def judge(self) -> sqlite3.Connection:
+        """What answers statements that read no table: they are not rendered."""
+        return sqlite3.connect(":memory:")
 
     @property
     def in_transaction(self) -> bool:
@@ -169,7 +178,15 @@ class Connection:
         if sql is EVENT:
             self._sealing = tuple(parameters)
         values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
-        return self._run(found.sql, values, hides=found.hides)
+        return self.run(found.sql, values, hides=found.hides)
+
+    def schema_problems(self) -> Iterator[Finding]:
+        """What of the schema is not as this program declares it, as `postgresql_catalogue.problems` says."""
+        return postgresql_catalogue.problems(self)
+
+    def another(self, *, write: bool) -> Connection:
+        """Another connection to the same database."""
+        return Connection(self._url, write=write, deadline_s=self._deadline_s, synchronous=self._synchronous)
 
     def lock(self, chain: str, deadline_s: float) -> None:
         """Take the lock of a chain for the transaction that is open; before its first read.
@@ -177,14 +194,14 @@ class Connection:
         Raises:
             EnvironmentProblem: BUSY after `deadline_s` seconds.
         """
-        self._run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
+        self.run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
         if chain == constants.STORE_CHAIN:
-            self._run(_TAKE_CHAIN, (_KEY, 0))
+            self.run(_TAKE_CHAIN, (_KEY, 0))
             return
-        self._run(_SHARE_STORE, (_KEY,))
-        if self._run(_TAKE_SESSION, (chain,)).fetchone() is None:
+        self.run(_SHARE_STORE, (_KEY,))
+        if self.run(_TAKE_SESSION, (chain,)).fetchone() is None:
             # A session that is just created has no row yet, and two may be creating it.
-            self._run(_TAKE_CHAIN, (_KEY, _number(chain)))
+            self.run(_TAKE_CHAIN, (_KEY, _number(chain)))
 
     def settle(self, deadline_s: float = sqlite.DEADLINE_S) -> None:
         """Nothing: no steps share a commit here."""
@@ -220,10 +237,10 @@ class Connection:
         """Begin or end a transaction."""
         if sql in _BEGINNINGS:
             self._sealing = None
-            return self._run(_BEGINNINGS[sql])
+            return self.run(_BEGINNINGS[sql])
         sealing, self._sealing = self._sealing, None
         try:
-            return self._run(sql)
+            return self.run(sql)
         except errors.EnvironmentProblem:
             if sql == "ROLLBACK" and self._driver.closed:
                 return Cursor(self._driver.cursor())
@@ -240,15 +257,16 @@ class Connection:
         """
         chain, seq, digest = event[0], event[1], event[-1]
         self._driver = self._opened()
-        self._run("BEGIN")
+        self.run("BEGIN")
         try:
             self.lock(chain, self._deadline_s)
-            row = self._run(_STORED, (chain, seq)).fetchone()
+            row = self.run(_STORED, (chain, seq)).fetchone()
         finally:
-            self._run("ROLLBACK")
+            self.run("ROLLBACK")
         return row is not None and bytes(row[0]) == digest
 
-    def _run(self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False) -> Cursor:
+    def run(self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False) -> Cursor:
+        """Run a statement that is written for this server; raises as `execute` does."""
         try:
             cursor = psycopg.RawCursor(self._driver)
             cursor.execute(sql, values or None)
@@ -310,9 +328,9 @@ def open_server(
 
 def read_version(connection: Connection) -> int:
     """The schema version of a database, 0 where it has no schema yet."""
-    if connection._run("SELECT to_regclass('public.alembic_version')::text").fetchone() == (None,):
+    if connection.run("SELECT to_regclass('public.alembic_version')::text").fetchone() == (None,):
         return 0
-    row = connection._run(_VERSION).fetchone()
+    row = connection.run(_VERSION).fetchone()
     return 0 if row is None else int(row[0])
 
 
@@ -340,8 +358,8 @@ def create(url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S
             raise _no_way(connection.path, before)
         _require_empty(connection)
         for statement in schema_script.postgresql():
-            connection._run(statement)
-        connection._run("INSERT INTO alembic_version VALUES ($1)", (f"{constants.SCHEMA_VERSION:04}",))
+            connection.run(statement)
+        connection.run("INSERT INTO alembic_version VALUES ($1)", (f"{constants.SCHEMA_VERSION:04}",))
         step = Step(connection, constants.STORE_CHAIN, at, deadline)  # type: ignore[arg-type]
         step.seal("migrate", actor, channel, {"from": 0, "to": constants.SCHEMA_VERSION})
         return before, constants.SCHEMA_VERSION
@@ -352,14 +370,14 @@ def create(url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S
 
 def _require_empty(connection: Connection) -> None:
     """Require that a database without our schema is nobody else's, and holds texts as UTF-8."""
-    (encoding,) = connection._run("SELECT current_setting('server_encoding')").fetchone() or ("",)
+    (encoding,) = connection.run("SELECT current_setting('server_encoding')").fetchone() or ("",)
     if encoding != "UTF8":
         raise errors.EnvironmentProblem(
             "NO_DATABASE",
             sentence("{} has the encoding {}; texts need UTF8.", _database(connection.path), encoding),
             "create another: createdb --encoding UTF8 --template template0 NAME", db=connection.path,
         )
-    row = connection._run("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace LIMIT 1").fetchone()
+    row = connection.run("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace LIMIT 1").fetchone()
     if row is not None:
         raise errors.EnvironmentProblem(
             "NO_DATABASE",
@@ -369,7 +387,7 @@ def _require_empty(connection: Connection) -> None:
 
 
 def _require_rights(connection: Connection, allow_superuser: bool) -> None:
-    superuser, read_only, replica = connection._run(_RIGHTS).fetchone() or ("", "", "")
+    superuser, read_only, replica = connection.run(_RIGHTS).fetchone() or ("", "", "")
     if replica == "true" or read_only == "on":
         raise _read_only(connection.path, is_replica=replica == "true")
     if superuser == "on" and not allow_superuser:

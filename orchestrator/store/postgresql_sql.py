@@ -329,10 +329,31 @@ class _Statement:
         opened = self._after(place)
         close = self._close(opened)
         type_ = next(each for each in range(close - 1, 0, -1) if self._tokens[each].kind == "word")
+        if self._text(type_) == "BLOB":
+            return self._bytes(opened, close)
         if self._text(type_) not in ("INTEGER", "TEXT"):
             raise Untranslatable(f"CAST AS {self._text(type_)} in: {self}")
         name = "bigint" if self._text(type_) == "INTEGER" else "text"
         self._made += [Token("word", "CAST("), *self._inside(opened + 1, type_), Token("word", f"{name})")]
+        return close + 1
+
+    def _bytes(self, opened: int, close: int) -> int:
+        """CAST AS BLOB: the bytes of a text; of an array without the spaces that the server would put into it."""
+        first = self._after(opened)
+        self._put("convert_to(")
+        if self._text(first) == "JSON_ARRAY":
+            start = self._after(first)
+            end = self._close(start)
+            given = self._split(start + 1, end)
+            self._put("'[' || concat_ws(','")
+            for value, next_ in zip(given, [*[each - 1 for each in given[1:]], end], strict=True):
+                self._made += [Token("word", ", coalesce(CAST(to_json("), *self._inside(value, next_)]
+                self._put(") AS text), 'null')")
+            self._put(") || ']'")
+        else:
+            as_ = max(each for each in range(opened, close) if self._text(each) == "AS")
+            self._made += [Token("word", "CAST("), *self._inside(opened + 1, as_), Token("word", " AS text)")]
+        self._put(", 'UTF8')")
         return close + 1
 
     def _order(self, place: int) -> int:
@@ -364,6 +385,9 @@ class _Statement:
         """LIMIT -1 is none."""
         self._put("LIMIT")
         at = self._after(place)
+        if self._text(at) == "-":
+            self._put(" ALL")
+            return self._after(at) + 1
         if self._tokens[at].kind != "parameter":
             return place + 1
         self._made += [Token("word", " nullif(CAST("), self._tokens[at], Token("word", " AS bigint), -1)")]

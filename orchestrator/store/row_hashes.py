@@ -23,7 +23,8 @@ class Written(NamedTuple):
     """A table whose rows stay as their step wrote them.
 
     chain, seq: the chain and the step of a row; order: how a step wrote several of them.
-    source: where the rows come from, where the table itself is not in that order; the row is called `t`.
+    source: where the rows come from, where the table itself is not in that order; the row is called `t`. A server keeps
+    no order of a source and is asked for it.
     """
 
     chain: str = "t.session_id"
@@ -51,7 +52,7 @@ _BY_REQUEST += " CROSS JOIN requests t ON t.session_id = k.s AND t.request_id = 
 # A step covers the hand-offs that are stored with its decisions first, and then the others as they were written.
 _BY_TURN = """(SELECT k.session_id, k.turn, ifnull(d.group_id, o.group_id) AS group_id,
         ifnull(d.handoff_agent, o.agent_id) AS agent_id, ifnull(d.handoff, o.document) AS document,
-        CASE WHEN d.rowid IS NULL THEN o.hash ELSE d.handoff_hash END AS hash FROM (
+        CASE WHEN d.rowid IS NULL THEN o.hash ELSE d.handoff_hash END AS hash, k.place FROM (
             SELECT session_id, seq AS turn, part AS place, rowid AS of_decision, NULL AS other
             FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
             {of_step} AND (handoff IS NOT NULL OR handoff_agent IS NOT NULL)
@@ -70,7 +71,7 @@ WRITTEN = {
     "deferrals": Written(order=""),
     "evidence": Written(),
     "grandfathered_groups": Written(order="t.group_id"),
-    "handoffs": Written(seq="t.turn", source=_BY_TURN),
+    "handoffs": Written(seq="t.turn", order="t.place", source=_BY_TURN),
     "human_credentials": Written(_STORE, order="t.id"),
     "human_tokens": Written(_STORE, order="t.id"),
     "import_findings": Written(),
@@ -79,7 +80,7 @@ WRITTEN = {
     "notices": Written(),
     "projects": Written(_STORE, order="t.id"),
     "refusals": Written(),
-    "requests": Written(source=_BY_REQUEST),
+    "requests": Written(order="", source=_BY_REQUEST),
     "resume_points": Written(order=""),
     "router_decisions": Written(),
     "run_events": Written(),
@@ -191,10 +192,11 @@ def written(table: str, span: Span, line: Expression) -> str:
     columns = (
         f"SELECT {_chain(span, about.chain)}, {number(about.seq)}, {line('t', table_metadata.column_names(table))}"
     )
+    order = ", ".join(filter(None, (about.chain if about.chain != _STORE else "", about.seq, about.order)))
     if "{where}" in about.source:
         inner, of_step = (span.where("session_id", name) for name in (about.seq.removeprefix("t."), "seq"))
-        return f"{columns} FROM {about.source.format(where=f'WHERE {inner}', of_step=f'WHERE {of_step}')}"
-    order = ", ".join(filter(None, (about.chain if about.chain != _STORE else "", about.seq, about.order)))
+        source = about.source.format(where=f"WHERE {inner}", of_step=f"WHERE {of_step}")
+        return f"{columns} FROM {source}{f' ORDER BY {order}' if line is served else ''}"
     where = span.where(about.chain, about.seq)
     return f"{columns} FROM {about.source or f'{table} t'} WHERE {where} ORDER BY {order}"
 
@@ -257,12 +259,19 @@ _PROBE = "".join(map(chr, range(0x100))) + "\u2028\u20ac\U0001f600"
 
 def expression(connection: sqlite3.Connection) -> Expression:
     """How this SQLite makes the line of a row, checked against the line that a step hashes."""
+    if getattr(connection, "makes_lines", False):
+        return served
     return plain if _agrees(connection) else _registered(connection)
 
 
 def plain(row: str, columns: tuple[str, ...]) -> str:
     """A line by SQLite's own JSON; it stops at a value of bytes."""
     return f"CAST(json_array({', '.join(_column(row, name) for name in columns)}) AS BLOB)"
+
+
+def served(row: str, columns: tuple[str, ...]) -> str:
+    """The same for a server, which writes the line as it renders the statement."""
+    return plain(row, columns)
 
 
 def careful(row: str, columns: tuple[str, ...]) -> str:

@@ -38,6 +38,10 @@ def compare(connection: sqlite3.Connection, found: Found) -> None:
         connection: a connection of the store; read in the caller's transaction.
         found: what is found is noted here.
     """
+    if _is_on_server(connection):
+        for finding in connection.schema_problems():  # type: ignore[attr-defined]
+            found.add(finding)
+        return
     for problem in (
         *maintenance.schema_problems(connection),  # type: ignore[arg-type]  # any connection will do
         *maintenance.version_problems(connection),  # type: ignore[arg-type]
@@ -47,8 +51,14 @@ def compare(connection: sqlite3.Connection, found: Found) -> None:
         found.add(finding)
 
 
+def _is_on_server(connection: sqlite3.Connection) -> bool:
+    return hasattr(connection, "schema_problems")
+
+
 def damages(connection: sqlite3.Connection, found: Found) -> None:
     """Note where the pages of the file, or its indexes and tables, contradict each other; reads the whole file."""
+    if _is_on_server(connection):
+        return
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             suggestion = suggest("db restore", file="FILE", db=found.path)
@@ -63,7 +73,8 @@ def texts(connection: sqlite3.Connection, found: Found, known: Collection[str] =
         found: what is found is noted here.
         known: tables that are not read, because all their texts are known to be UTF-8.
     """
-    for damage in text_damage.damages(connection, known):
+    # A server takes no text that is not UTF-8, and checks its pages itself.
+    for damage in () if _is_on_server(connection) else text_damage.damages(connection, known):
         suggestion = suggest("db restore", file="FILE", db=found.path)
         message = sentence("A stored text is damaged: {}.", damage.message)
         found.add(Finding(findings.TEXT_DAMAGED, None, None, damage.table, damage.row, message, suggestion))

@@ -256,6 +256,9 @@ class _Reading:
                 yield Finding(id_, f"{what} after the plan by {by}: {reason}")
 
     def _guards(self) -> tuple[Finding, ...]:
+        on_server = getattr(self._connection, "schema_problems", None)
+        if on_server is not None:
+            return tuple(Finding(each.subject, each.message) for each in on_server())
         # It compares with the declared schema, which is dear to load.
         from orchestrator.store import maintenance
 

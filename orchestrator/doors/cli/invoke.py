@@ -18,9 +18,10 @@ DOOR = "cli"
 SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")
 """Commands with a handler of their own that may take long and ask a person nothing."""
 ON_SERVERS = frozenset((
-    "audit decisions", "audit gaps", "audit refusals", "audit timeline", "group create", "group list",
-    "group set-status", "group show", "handoff", "inbox", "next", "route", "session create",
-    "session list", "session show", "status", "task create", "task list", "task show", "why",
+    "audit decisions", "audit gaps", "audit head", "audit refusals", "audit timeline", "audit verify", "group create",
+    "group list", "group set-status", "group show", "handoff", "inbox", "next", "route", "session create",
+    "session list", "session show", "status", "task create", "task list", "task show",
+    "validate", "why",
 ))  # fmt: skip
 """Operations that work on a PostgreSQL database as well."""
 

@@ -49,6 +49,17 @@ audit gaps
 audit timeline
 audit decisions
 audit refusals
+route project_manager RESUME_BLOCKED -g reports --summary 'it is back'
+route qa_expert PASS -g reports
+route tech_lead APPROVED -g reports
+route developer MERGE_SUCCESS -g reports
+validate
+route project_manager BAZINGA --acknowledge reports='it came back'
+validate --record
+group set-status e2e completed --by project_manager --reason 'looks done'
+audit head
+audit verify
+audit verify S1
 """
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
@@ -105,7 +116,7 @@ def test_what_cannot_be_opened_says_why_and_shows_no_password(
     assert SECRET.encode() not in done.stdout + done.stderr
 
 
-ELSEWHERE = ["db backup x", "db restore x", "db check", "db downgrade base", "audit verify", "audit query 'SELECT 1'",
+ELSEWHERE = ["db backup x", "db restore x", "db check", "db downgrade base", "audit query 'SELECT 1'",
              "batch", "serve --port 0", "drive"]  # fmt: skip
 
 

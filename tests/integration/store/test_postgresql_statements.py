@@ -131,6 +131,6 @@ VALUES = [(0,), (-(2**63),), (2**63 - 1,), (None,), ("",), ("ä\u2028\U0001f600"
 def test_a_value_comes_back_as_it_went(pg_url: str, value: Any) -> None:
     connection = postgresql.Connection(pg_url, write=True, deadline_s=10, synchronous="FULL")
     kind = {int: "bigint", bytes: "bytea"}.get(type(value[0]), "text")
-    found = connection._run(f"SELECT CAST($1 AS {kind}), true, false, count(*), sum(1) FROM texts", value).fetchone()
+    found = connection.run(f"SELECT CAST($1 AS {kind}), true, false, count(*), sum(1) FROM texts", value).fetchone()
     connection.close()
     assert found == (*value, 1, 0, 0, None)

@@ -16,7 +16,7 @@ import pytest
 from orchestrator import bootstrap
 from orchestrator.app.kernel import operations
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError
-from orchestrator.store import postgresql, step
+from orchestrator.store import postgresql, row_hashes, step
 from orchestrator.store.constants import STORE_CHAIN
 from tests.cases import every
 
@@ -81,13 +81,13 @@ class Cut:
     """A driver whose connection breaks at COMMIT: before the server has it, or after."""
 
     def __init__(self, connection: postgresql.Connection, *, after: bool) -> None:
-        self._connection, self._after, self._run = connection, after, connection._run
-        connection._run = self  # type: ignore[method-assign]
+        self._connection, self._after, self._run = connection, after, connection.run
+        connection.run = self  # type: ignore[method-assign]
 
     def __call__(self, sql: str, values: Any = None, **more: Any) -> Any:
         if sql != "COMMIT":
             return self._run(sql, values, **more)
-        self._connection._run = self._run  # type: ignore[method-assign]
+        self._connection.run = self._run  # type: ignore[method-assign]
         if self._after:
             self._run(sql)
         self._connection._driver.close()
@@ -142,7 +142,7 @@ def test_rows_hide_their_number_and_steps_of_all_chains_are_in_order(pg_url: str
 @pytest.mark.parametrize(("level", "wanted"), [("FULL", "on"), ("NORMAL", "off")])
 def test_the_level_of_syncs_is_the_servers(pg_url: str, level: str, wanted: str) -> None:
     with opened(pg_url, ORCHESTRATOR_SYNCHRONOUS=level) as context:
-        assert context.connection._run("SHOW synchronous_commit").fetchone() == (wanted,)
+        assert context.connection.run("SHOW synchronous_commit").fetchone() == (wanted,)
 
 
 def test_a_nul_character_is_refused(pg_url: str) -> None:
@@ -150,3 +150,42 @@ def test_a_nul_character_is_refused(pg_url: str) -> None:
         with pytest.raises(InvalidInput) as caught, step.open_step(context.connection, "S1", AT):
             context.connection.execute("SELECT 1 FROM sessions WHERE id = ?", ("a\0b",))
         assert (caught.value.code, context.connection.in_transaction) == ("INVALID_TEXT", False)
+
+
+TAMPERED = [
+    ("DROP TRIGGER agent_reports_are_never_deleted ON agent_reports",
+     "TRIGGER_MISSING", "agent_reports_are_never_deleted"),
+    ("ALTER TABLE task_groups DISABLE TRIGGER task_groups_completed_needs_path",
+     "TRIGGER_ALTERED", "task_groups_completed_needs_path"),
+    ("CREATE OR REPLACE FUNCTION orchestrator_write() RETURNS integer LANGUAGE sql STABLE AS 'SELECT 1'",
+     "FUNCTION_ALTERED", "orchestrator_write"),
+    ("CREATE RULE nothing AS ON INSERT TO refusals DO INSTEAD NOTHING", "SCHEMA_FOREIGN", "refusals: nothing"),
+    ("ALTER TABLE questions ADD COLUMN more text", "TABLE_ALTERED", "questions"),
+    ("DROP INDEX ix_starts_open", "INDEX_MISSING", "ix_starts_open"),
+    ("ALTER TABLE audit_events DISABLE TRIGGER USER; UPDATE audit_events SET actor = 'x'"
+     " WHERE seq = 1 AND session_id = 'S1'; ALTER TABLE audit_events ENABLE TRIGGER USER", "EVENT_ALTERED", "step 1"),
+]  # fmt: skip
+"""What an owner of the tables does, with the finding that tells of it."""
+
+
+def test_what_an_owner_changes_is_found_and_nothing_else(pg_url: str) -> None:
+    with opened(pg_url) as context:
+        create(context)
+        found = operations.call(context, "audit verify")
+        assert (found["findings"], found["chains"]) == ([], 2)
+        context.connection.run("; ".join(["BEGIN", *(each[0] for each in TAMPERED), "COMMIT"]))
+        found = operations.call(context, "audit verify")
+        told = {(each["code"], each["subject"]) for each in found["findings"]}
+        assert told == {(code, subject) for _, code, subject in TAMPERED}
+
+
+PROBE = "".join(map(chr, range(1, 0x100))) + "\u2028\u20ac\U0001f600"
+
+
+def test_a_server_writes_the_line_that_a_step_hashes(pg_url: str) -> None:
+    values = ("text", PROBE, 0, -(2**63), 2**63 - 1, None, "", 1)
+    kinds = ("TEXT", "TEXT", "INTEGER", "INTEGER", "INTEGER", "TEXT", "TEXT", "INTEGER")
+    given = ", ".join(f"CAST(? AS {kind})" for kind in kinds)
+    with opened(pg_url) as context:
+        (found,) = context.connection.execute(f"SELECT CAST(json_array({given}) AS BLOB)", values).fetchone()
+    assert row_hashes.trimmed(bytes(found)) == step.row_line(values)
