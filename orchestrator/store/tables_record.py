@@ -29,7 +29,7 @@ agent_reports = sa.Table(
     columns.text("reported_at"),
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint("part = 1", name="one_report_per_step"),
-    # Each further index would be a page of its own in nearly every step (STO-31).
+    # Each further index would be a page of its own in nearly every step (STO-34).
     sa.Index("ix_agent_reports_group", "session_id", "group_id", "seq", "role", "effect", "response_status"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),
     sa.Index("ix_agent_reports_verdict", "session_id", "seq", sqlite_where=sa.text("role = 'validator'")),
