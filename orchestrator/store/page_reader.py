@@ -74,11 +74,6 @@ BOARD_COUNTS = f"""SELECT status, awaited_role, held IS NOT NULL AS is_held, ove
 """How many groups there are of each status, role that is awaited, and trouble."""
 OPEN_REASONS = f"""SELECT group_id, id, type, class, reason, external FROM blockers INDEXED BY ix_blockers_open
     WHERE session_id = :session AND group_id IN {_NAMED} AND resolved_seq IS NULL ORDER BY opened_seq, id"""
-OPEN_EDGES = f"""SELECT d.group_id, d.depends_on, t.status
-    FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
-    WHERE d.session_id = :session AND d.group_id IN {_NAMED} AND d.removed_seq IS NULL AND t.status <> 'completed'
-    ORDER BY d.seq, d.depends_on"""
-"""Dependencies on groups that are not completed; one that waits for its confirmation alone is satisfied as well."""
 WAYS = """SELECT role, response_status, count(*) FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND (:group IS NULL OR group_id = :group) GROUP BY role, response_status"""
 """How often each role reported each status, read from the index alone."""

@@ -44,8 +44,12 @@ GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_se
 DEPENDS_ON = """SELECT d.depends_on AS id, t.status
     FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
     WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
-WITH_DEPENDENCIES = """SELECT DISTINCT group_id FROM group_dependencies
-    WHERE session_id = :session AND removed_seq IS NULL"""
+OPEN_EDGES = """SELECT d.group_id, d.depends_on, t.status
+    FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+    WHERE d.session_id = :session AND d.group_id IN (SELECT value FROM json_each(:groups))
+    AND d.removed_seq IS NULL AND t.status <> 'completed'
+    ORDER BY d.seq, d.depends_on"""
+"""Dependencies on groups that are not completed; one that waits for its confirmation alone is satisfied as well."""
 # Asked for one group at a time: for a group that another row names, SQLite would look at every path there is.
 UNPROVEN = """SELECT EXISTS (
         SELECT 1 FROM grandfathered_groups f JOIN task_groups t ON t.session_id = f.session_id AND t.id = f.group_id
@@ -83,10 +87,10 @@ _OPEN_TASK = _none(
 _DEPENDENCY = _none("group_dependencies d", "d.group_id", """d.removed_seq IS NULL AND NOT EXISTS (
     SELECT 1 FROM task_groups c WHERE c.session_id = :session AND c.id = d.depends_on AND c.status = 'completed')""")
 _ISOLATED = _none("starts", "group_id", "isolation = 'worktree'")
-_FAILED_SINCE = """SELECT 1 FROM agent_reports y INDEXED BY ix_agent_reports_group
-    WHERE y.session_id = g.session_id AND y.group_id = g.id AND y.effect = 'test_fail' AND y.seq > x.seq"""
-_OF_SUBMITTED = f" AND x.seq > ({_report('submit_test', _LAST)}) AND x.seq < s.seq AND NOT EXISTS ({_FAILED_SINCE})"
-_TESTED = f"""(EXISTS ({_report("test_pass", _OF_SUBMITTED)}) OR (
+_TESTED_ANEW = """SELECT 1 FROM agent_reports y INDEXED BY ix_agent_reports_group WHERE y.session_id = g.session_id
+    AND y.group_id = g.id AND y.seq > x.seq AND (y.effect = 'test_fail' OR y.effect = 'submit_test')"""
+_PASSED = f" AND x.seq < s.seq AND NOT EXISTS ({_TESTED_ANEW})"
+_TESTED = f"""((EXISTS ({_report("submit_test")}) AND EXISTS ({_report("test_pass", _PASSED)})) OR (
     (EXISTS ({_report("submit_review")}) OR EXISTS ({_report("submit_test")})) AND NOT EXISTS ({_report("test_fail")})
     AND (EXISTS (SELECT 1 FROM sessions WHERE id = :session AND testing_mode IN ('minimal', 'disabled'))
         OR NOT EXISTS ({_report("submit_test")}) AND NOT EXISTS (SELECT 1 FROM agent_reports q
@@ -96,9 +100,9 @@ _SEEN = """ AND EXISTS (SELECT 1 FROM evidence e INDEXED BY ix_evidence_merge WH
     AND e.subject = g.id AND e.seq = x.seq AND e.kind = 'merge')"""
 _MERGED = f"""(EXISTS ({_report("merge", " AND x.seq > s.seq")}) AND ({_ISOLATED[0]} OR {_ISOLATED[1]}
     OR EXISTS ({_report("merge", f" AND x.seq = ({_report('merge', _LAST)}){_SEEN}")})))"""
-_STANDING = """SELECT n.seq FROM agent_reports n INDEXED BY ix_agent_reports_group
-    WHERE n.session_id = g.session_id AND n.group_id = g.id AND n.effect <> 'merge' AND n.effect <> 'withheld'
-    AND (n.role <> 'project_manager' OR n.effect IN ('rework', 'defer')) ORDER BY n.seq DESC LIMIT 1"""
+_VOIDED = """SELECT 1 FROM agent_reports n INDEXED BY ix_agent_reports_group
+    WHERE n.session_id = g.session_id AND n.group_id = g.id AND n.seq > s.seq AND n.effect <> 'merge'
+    AND n.effect <> 'withheld' AND (n.role <> 'project_manager' OR n.effect IN ('rework', 'defer'))"""
 PLAIN = f"""(((SELECT {" AND ".join(each[0] for each in (*_PECULIAR, _TASKS, _DEPENDENCY))}) OR (
         {" AND ".join(each[1] for each in (*_PECULIAR, _DEPENDENCY))}
         AND ({_TASKS[1]} OR {_OPEN_TASK[1]} AND EXISTS (SELECT 1 FROM tasks INDEXED BY ix_tasks_group
@@ -106,7 +110,7 @@ PLAIN = f"""(((SELECT {" AND ".join(each[0] for each in (*_PECULIAR, _TASKS, _DE
     AND (g.security_sensitive = 0 OR EXISTS (SELECT 1 FROM agent_reports q INDEXED BY ix_agent_reports_group
         WHERE q.session_id = g.session_id AND q.group_id = g.id AND q.role = 'tech_lead' AND q.effect <> 'withheld'))
     AND EXISTS (SELECT 1 FROM agent_reports s INDEXED BY ix_agent_reports_group WHERE s.session_id = g.session_id
-        AND s.group_id = g.id AND s.effect = 'approve' AND s.seq = ({_STANDING})
+        AND s.group_id = g.id AND s.effect = 'approve' AND s.role <> 'project_manager' AND NOT EXISTS ({_VOIDED})
         AND (g.kind = 'research' OR (g.kind = 'code' AND {_MERGED} AND {_TESTED}))))"""
 """That reports alone prove the group `g` of `:session`, none of which was taken back, and nothing stood in its way.
 

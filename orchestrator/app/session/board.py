@@ -85,23 +85,8 @@ def _shown(context: Context, session: str, rows: list[Row]) -> list[Answer]:
     reasons: dict[str, list[Row]] = {}
     for each in queries.rows(context.reader, page_reader.OPEN_REASONS, session=session, groups=named):
         reasons.setdefault(each.pop("group_id"), []).append(each)
-    waits = _waits(context, session, [row["id"] for row in rows if row["status"] == "pending"])
+    waits = open_work.dependencies(context, session, rows)
     return [_group(context, session, row, reasons.get(row["id"], []), waits.get(row["id"], [])) for row in rows]
-
-
-def _waits(context: Context, session: str, pending: list[str]) -> dict[str, list[str]]:
-    """The groups that each of these still waits for, as `Reader.open_dependencies`, in one statement."""
-    found: dict[str, list[str]] = {}
-    settled: dict[str, bool] = {}
-    for edge in queries.rows(context.reader, page_reader.OPEN_EDGES, session=session, groups=json.dumps(pending)):
-        other = edge["depends_on"]
-        if other not in settled:
-            # The view is asked for one group at a time, and only for those of which it can say so.
-            path = context.reader.path(session, other) if edge["status"] == "in_progress" else None
-            settled[other] = bool(path and path.awaiting_confirmation)
-        if not settled[other]:
-            found.setdefault(edge["group_id"], []).append(other)
-    return found
 
 
 def _group(context: Context, session: str, row: Row, blockers: list[Row], waits: list[str]) -> Answer:

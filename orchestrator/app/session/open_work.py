@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 from orchestrator.app import starts
@@ -144,11 +145,17 @@ def may_be_stuck(session: Row, groups: list[Row]) -> bool:
     )
 
 
-def dependencies(context: Context, session: Row, groups: list[Row]) -> dict[str, tuple[str, ...]]:
-    """The groups that each pending group still waits for."""
-    # Few groups depend on another one: only those are asked about one by one.
-    rows = context.reader.connection.execute(queries.WITH_DEPENDENCIES, {"session": session["id"]})
-    depending = {group for (group,) in rows}
-    waiting = (row["id"] for row in groups if row["status"] == "pending" and row["id"] in depending)
-    found = {group: context.reader.open_dependencies(session["id"], group) for group in waiting}
-    return {group: others for group, others in found.items() if others}
+def dependencies(context: Context, session_id: str, groups: list[Row]) -> dict[str, list[str]]:
+    """The groups that each pending one of these still waits for, as `Reader.open_dependencies`, in one statement."""
+    pending = json.dumps([row["id"] for row in groups if row["status"] == "pending"])
+    found: dict[str, list[str]] = {}
+    settled: dict[str, bool] = {}
+    for edge in queries.rows(context.reader, queries.OPEN_EDGES, session=session_id, groups=pending):
+        other = edge["depends_on"]
+        if other not in settled:
+            # The view is asked for one group at a time, and only for those of which it can say so.
+            path = context.reader.path(session_id, other) if edge["status"] == "in_progress" else None
+            settled[other] = bool(path and path.awaiting_confirmation)
+        if not settled[other]:
+            found.setdefault(edge["group_id"], []).append(other)
+    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.session import unproven_completions
+from orchestrator.app.session import open_work, unproven_completions
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -79,10 +79,11 @@ def groups(
 
     def shape(row: Row) -> Row:
         doubt = unproven_completions.of(context.reader, session_id, row["id"]) if row["status"] == "completed" else None
-        waits = context.reader.open_dependencies(session_id, row["id"]) if row["status"] == "pending" else ()
-        return {**views.group_shape(row), "doubt": doubt.kind if doubt else None, "waits_for": list(waits)}
+        return {**views.group_shape(row), "doubt": doubt.kind if doubt else None, "waits_for": waits.get(row["id"], [])}
 
-    return pagination.listed("groups", *pagination.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
+    rows, has_more = pagination.page(fetch, limit, "created_seq")
+    waits = open_work.dependencies(context, session_id, rows)
+    return pagination.listed("groups", rows, has_more, "created_seq", since, shape=shape)
 
 
 def group(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:

@@ -87,14 +87,14 @@ class _Standing(NamedTuple):
     """The groups by kind, and what pending ones wait for: what goes on by itself, and what is shown of each group."""
 
     kinds: overview.Kinds
-    waits_for: dict[str, tuple[str, ...]]
+    waits_for: dict[str, list[str]]
 
 
 def _standing(context: Context, seen: Snapshot, *, brief: bool) -> _Standing:
     if brief and not open_work.may_be_stuck(seen.session, seen.groups):
         return _Standing({}, {})
     kinds = overview.kinds(context.reader, seen.session["id"])
-    return _Standing(kinds, open_work.dependencies(context, seen.session, seen.groups))
+    return _Standing(kinds, open_work.dependencies(context, seen.session["id"], seen.groups))
 
 
 def _stuck(context: Context, seen: Snapshot, standing: _Standing) -> list[Answer]:
@@ -212,7 +212,7 @@ def _works(row: Row) -> bool:
 
 def _group(
     seen: Snapshot, row: Row, entry: dict[str, Any], doubt: unproven_completions.Doubt | None,
-    waits_for: dict[str, tuple[str, ...]], now: str,
+    waits_for: dict[str, list[str]], now: str,
 ) -> Answer:  # fmt: skip
     return {
         "id": row["id"],

@@ -18,7 +18,7 @@ _GOES_ON = (None, "running", "pending", "held", handoff.TO_ACKNOWLEDGE)
 
 def groups(
     context: Context, session: Row, rows: list[Row], questions: list[Row], *, kinds: overview.Kinds | None = None,
-    waits: dict[str, tuple[str, ...]] | None = None,
+    waits: dict[str, list[str]] | None = None,
 ) -> list[Answer]:
     """The groups of an open session that wait for the project manager, are blocked, or depend on each other.
 
@@ -35,7 +35,7 @@ def groups(
         return []
     asked = {question["group_id"] for question in questions}
     document = overview.groups_now(context.reader, session["id"], kinds)
-    waits = open_work.dependencies(context, session, rows) if waits is None else waits
+    waits = open_work.dependencies(context, session["id"], rows) if waits is None else waits
     cycle = task_graph.cycle(waits)
     found = []
     for group in map(handoff.named, document["groups"]):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.app.session import open_work
 from orchestrator.store import guards
 from tests.integration.app.table import SESSION, Table
 
@@ -83,3 +84,18 @@ def test_a_completed_group_adds_little_to_a_status() -> None:
     assert many_statements == few_statements
     # The completion view takes about seven hundred for one.
     assert many - few < 25 * 110
+
+
+def test_what_pending_groups_wait_for_is_asked_in_one_statement() -> None:
+    asked = []
+    for waiting in (2, 20):
+        table = Table("A", plan=True)
+        table.group("B", depends_on=("A",))
+        for number in range(waiting):
+            table.group(f"G{number}", depends_on=("A", "B"))
+        reader = table.context.reader
+        rows = [{"id": id, "status": status} for id, status in table.rows("SELECT id, status FROM task_groups")]
+        found = open_work.dependencies(table.context, SESSION, rows)
+        assert found == {row["id"]: list(reader.open_dependencies(SESSION, row["id"])) for row in rows if row["id"] > "A"}
+        asked.append([cost(table, words)[0] for words in ("status", "group list")])
+    assert asked[0] == asked[1]
