@@ -9,6 +9,7 @@ Source: seed 000, INV-3, INV-4 and INV-6.
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shlex
@@ -143,8 +144,8 @@ def _places(executor: str, root: str) -> dict[str, str]:
 
 
 def _forms(place: str) -> set[str]:
-    """A path as it is, and as it is written between quotes."""
-    return {place, repr(place)[1:-1], ascii(place)[1:-1]}
+    """A path as it is, and as it is written between quotes and in HTML."""
+    return {place, repr(place)[1:-1], ascii(place)[1:-1], html.escape(place)}
 
 
 def _reader(places: Mapping[str, str]) -> Callable[[str], str]:
