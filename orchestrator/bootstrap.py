@@ -149,6 +149,8 @@ def open_context(
     stays: bool = False,
     trial: bool = False,
     together: bool = False,
+    server: bool = False,
+    allow_superuser: bool = False,
 ) -> Context:
     """Find the database and open it for one door.
 
@@ -162,13 +164,19 @@ def open_context(
         stays: the process calls more than once; what takes a while to load and saves some at every call is loaded.
         trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
         together: several steps may share one commit; the connection is one of `orchestrator.store.shared_commit`.
+        server: it works on a PostgreSQL database as well.
+        allow_superuser: there, write as a superuser.
 
     Raises:
-        EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
+        EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW; DATABASE_UNSUPPORTED.
     """
     if stays:
         _quicken()
     environment = os.environ if environment is None else environment
+    address = discovery.server(explicit, environment) if server else None
+    if address is not None:
+        connection = _on_server(address, environment, write=write, allow_superuser=allow_superuser)
+        return _context(connection, environment, door=door, channel=channel)
     path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
@@ -178,10 +186,22 @@ def open_context(
         sqlite.connect, path, deadline=seconds, synchronous=synchronous, shared=shared, kind=_kind(together)
     )
     connection = _connected(connect, write=write, trial=trial)
-    context = Context(
-        connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
-    )
+    context = _context(connection, environment, door=door, channel=channel)
     context.warning = warning
+    context.state_folder = state
+    if connection.writes:
+        connection.seen = high_water.follow(connection, context.state_folder)
+        if connection.seen is None and context.state_folder is not None:
+            context.warning = context.warning or _lacking_steps(context)
+    return rehearsed(context) if write and not connection.writes else context
+
+
+def _context(connection: Any, environment: Mapping[str, str], *, door: str, channel: str) -> Context:
+    """The context of a connection that was opened, with what the environment says of the caller."""
+    context = Context(
+        connection, path=connection.path, clock=now, door=door, channel=channel, deadline_s=deadline(environment),
+        run=run_command,
+    )  # fmt: skip
     context.secrets = secrets(environment)
     context.surroundings = _LazySurroundings()
     context.client = next((environment[name] for name in CLIENTS if environment.get(name)), None)
@@ -189,12 +209,22 @@ def open_context(
         from orchestrator.app.kernel import agent_checks
 
         context.acts_for = agent_checks.spoken_for(environment[ACTS_FOR])
-    context.state_folder = state
-    if connection.writes:
-        connection.seen = high_water.follow(connection, context.state_folder)
-        if connection.seen is None and context.state_folder is not None:
-            context.warning = context.warning or _lacking_steps(context)
-    return rehearsed(context) if write and not connection.writes else context
+    return context
+
+
+def _on_server(url: str, environment: Mapping[str, str], *, write: bool, allow_superuser: bool) -> Any:
+    """A connection to a PostgreSQL database; its driver is loaded here alone.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, READ_ONLY, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD; DATABASE_UNSUPPORTED, the extra is
+            not installed.
+    """
+    synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
+    from orchestrator.store import server
+
+    return server.connect(
+        url, write=write, deadline=deadline(environment), synchronous=synchronous, allow_superuser=allow_superuser
+    )
 
 
 def _kind(together: bool) -> type[sqlite.Connection]:

@@ -18,8 +18,8 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.core import suggestions
-from tests import forks
-from tests.mutants import table
+from tests import forks, postgresql
+from tools.mutants import table
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 # A busy machine is no failure of a property; the long form of the drills looks at more examples.
@@ -54,7 +54,7 @@ GUARDED = table.noticing_tests(pathlib.Path(__file__).with_name("mutants") / "RE
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let `--fast` choose the tests of the guards, which take a minute or two instead of all of them."""
-    parser.addoption("--fast", action="store_true", help="only tests that noticed a mutant (tests/mutants/RESULTS.md)")
+    parser.addoption("--fast", action="store_true", help="only tests that noticed a mutant (tools/mutants/RESULTS.md)")
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:
@@ -174,3 +174,26 @@ def _no_path_in_plain_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     errors.OrchestratorError.__init__ = checked  # type: ignore[method-assign, assignment]
     yield
     errors.OrchestratorError.__init__ = make  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def pg_folder() -> Iterator[pathlib.Path]:
+    """The folder of the socket of a PostgreSQL server that runs as long as the tests of this process."""
+    programs = postgresql.programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server, 14 or later, is installed")
+    with postgresql.server(programs) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def pg_template(pg_folder: pathlib.Path) -> str:
+    """The name of a database with schema, agents and workflow, which a role of its own owns."""
+    return postgresql.template(pg_folder)
+
+
+@pytest.fixture
+def pg_url(pg_folder: pathlib.Path, pg_template: str) -> Iterator[str]:
+    """The URL of a database of the test's own."""
+    with postgresql.database(pg_folder, pg_template) as url:
+        yield url

@@ -7,6 +7,7 @@ Statements go through `psql`, so that the tests need no driver: a plain client i
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -68,6 +69,50 @@ def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
             subprocess.run([*control, "-m", "immediate", "stop"], check=True, **quiet)
     finally:
         shutil.rmtree(folder)
+
+
+TEAM = "team"
+"""The role that owns the databases of tests."""
+
+
+def address(folder: pathlib.Path, database: str, user: str = TEAM) -> str:
+    """The URL of a database."""
+    return f"postgresql://{user}@/{database}?host={folder}"
+
+
+def template(folder: pathlib.Path) -> str:
+    """Make the database that those of tests are copied from, with schema, agents and workflow."""
+    from orchestrator import bootstrap
+    from orchestrator.app import setup
+    from orchestrator.store import server
+
+    owner = Connection(folder)
+    owner.run(f"CREATE ROLE {TEAM} LOGIN;")
+    owner.run(f"CREATE DATABASE filled OWNER {TEAM};")
+    owner.close()
+    url = address(folder, "filled")
+    server.create(url, "2026-01-01T00:00:00.000000Z", actor="system:router")
+    context = bootstrap.open_context(url, write=True, door="cli", environment={}, server=True)
+    try:
+        setup.initialise(context)
+    finally:
+        context.connection.close()
+    return "filled"
+
+
+_numbers = itertools.count(1)
+
+
+@contextlib.contextmanager
+def database(folder: pathlib.Path, made_from: str) -> Iterator[str]:
+    """A copy of a database, as a URL, until the end."""
+    name, owner = f"test{next(_numbers)}", Connection(folder)
+    try:
+        owner.run(f"CREATE DATABASE {name} TEMPLATE {made_from} OWNER {TEAM};")
+        yield address(folder, name)
+        owner.run(f"DROP DATABASE {name} WITH (FORCE);")
+    finally:
+        owner.close()
 
 
 class Refused(sqlite3.OperationalError):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core import database_urls
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.hints import TYPE_CHECKING, Any
@@ -58,6 +59,32 @@ def working_folder(explicit: str | None, environment: Mapping[str, str]) -> Path
 def place(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
     """Where `init` creates the database, or upgrades it."""
     return discovery.place(explicit, environment, folder)
+
+
+def server(explicit: str | None, environment: Mapping[str, str]) -> str | None:
+    """The URL of a PostgreSQL database that is named instead of a file; None where none is."""
+    return discovery.server(explicit, environment)
+
+
+def create_on_server(url: str, at: str, *, allow_superuser: bool = False) -> Answer:
+    """Create the schema on a server, where there is none.
+
+    Raises:
+        EnvironmentProblem: as `store.postgresql.create`; nothing was changed.
+    """
+    from orchestrator.store import server
+
+    before, after = server.create(url, at, actor=MAINTAINER, allow_superuser=allow_superuser)
+    return {"success": True, "db": database_urls.masked(url), "before": before, "after": after, "backup": None,
+            "warnings": []}  # fmt: skip
+
+
+def current_on_server(url: str, deadline_s: float) -> Answer:
+    """The schema versions of a database on a server and of this program."""
+    from orchestrator.store import server
+
+    path, database, program = server.current(url, deadline_s)
+    return {"success": True, "db": path, "database_version": database, "program_version": program}
 
 
 def upgrade(path: str, at: str) -> Answer:

@@ -8,12 +8,11 @@ BODY, or of one item of a member that is a list: it proves nothing and only says
 
 `events` of BODY are steps of the session: a report is [place, seq, hash, at, actor, channel, group, role, status,
 effect], any other step [place, seq, hash, at, actor, channel, kind]. `root` is the root of a Merkle tree over all steps
-of the session, in the order of their places: first the reports, those of a group beside each other, since most of what
-is shown is the last reports of groups. Its leaves are SHA-256(0x00 + canonical text of such a list), its nodes
-SHA-256(0x01 + left + right); the last node of a level that has no neighbour is taken to the level above as it is.
-`proof` holds the hashes of the nodes that are needed beside
-the listed steps: level by level from the leaves, from left to right. Hashes are base64, except those of `head` and
-`sha256`, which are hexadecimal as `audit head` prints them.
+of the session, in the order of their places: first those that are listed, so that one proof of a dozen nodes or so is
+enough for all of them. Its leaves are SHA-256(0x00 + canonical text of such a list), its nodes SHA-256(0x01 + left +
+right); the last node of a level that has no neighbour is taken to the level above as it is.
+`proof` holds the hashes of the nodes that are needed beside the listed steps: level by level from the leaves, from left
+to right. Hashes are base64, except those of `head` and `sha256`, which are hexadecimal as `audit head` prints them.
 
 Nothing here touches a file, a key or a repository.
 """

@@ -55,7 +55,7 @@ _JOINED = (runs.RUN, runs.HEADER)
 
 _SELDOM, _FAR = 4, 1_024
 """So many more times a literal may come than one in so many characters before a pattern is searched for instead."""
-_AROUND = 2_560
+AROUND = 2_560
 """So far around a token what it lets go on may begin, or end."""
 STORED = -1
 """Keys alone are looked for, before a text is stored."""
@@ -261,15 +261,30 @@ class Machine:
         """Whether it is inside of no secret, holds nothing back and waits for nothing that decides on a name."""
         return not self._stack and not self.waits and self._at == len(self._text)
 
-    def begins(self, text: str) -> int:
+    @property
+    def anew_before(self) -> list[int]:
+        """How far before the end of what was fed a masked secret ended, or something hidden stands."""
+        end = self._before + len(self._text)
+        return [end - place for place in (*self._ends, *self._codes)]
+
+    @property
+    def held(self) -> int:
+        """How much of what was fed is not given out."""
+        return len(self._text) - self._at
+
+    def begins(self, text: str, anew: list[int]) -> int:
         """How much of a text that goes on may be the beginning of a secret, as far as no name says so.
 
         -1 where the last line has to be looked at more closely.
+
+        Args:
+            text: the line, or more, up to its end so far.
+            anew: where in it a word begins, whatever stands before.
         """
         line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
         if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
             return -1
-        view = View(last, final=False, cut=False, ends=[], codes=[], before=0)
+        view = View(last, final=False, cut=False, ends=[], codes=anew, before=len(text) - len(last))
         begun = max(len(last) - min(self._tails(view)), _begun_key(last))
         # With a token in place of what begins here a URL may go on that this would end.
         if "://" in line and (_ends_in_url(line) or (begun and _ends_in_url(line[: max(0, len(line) - begun)]))):
@@ -289,8 +304,10 @@ class Machine:
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
+        ended = len(self._ends)
         while self._step(view, sources, tails):
-            pass
+            if len(self._ends) > ended:  # behind it a word may begin
+                ended, tails = len(self._ends), self._tails(view)
         waiting = [source.at for source in sources if source.found]
         self.waits = bool(waiting)
         # Where an open secret may yet end, the next may begin. What decides about its end is no further away than this.
@@ -516,7 +533,7 @@ def _around(machine: Machine, text: str, places: list[int], secrets: Sequence[st
             while done < end:
                 out.append(machine.feed(text[done:end], final=end == len(text)))
                 done = end
-                end = end if machine.rests else _line_end(text, end + _AROUND)
+                end = end if machine.rests else _line_end(text, end + AROUND)
     return "".join((*out, text[done:]))
 
 
@@ -526,7 +543,7 @@ def _stretches(text: str, places: list[int], whole: bool) -> list[list[int]]:
         return [[0, len(text)]]
     found = list[list[int]]()
     for place in places:
-        begin, end = text.rfind("\n", 0, max(0, place - _AROUND)) + 1, _line_end(text, place + _AROUND)
+        begin, end = text.rfind("\n", 0, max(0, place - AROUND)) + 1, _line_end(text, place + AROUND)
         if found and begin <= found[-1][1]:
             found[-1][1] = end
         else:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
-from orchestrator.core.masking_letters import compiled
-from orchestrator.core.masking_machine import Machine, goes_on, may_begin
+from orchestrator.core.masking_letters import all_seen, compiled
+from orchestrator.core.masking_machine import AROUND, Machine, goes_on, may_begin
 from orchestrator.core.masking_prefilter import HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.core.named_tuple import NamedTuple
 
@@ -70,6 +70,7 @@ class Stream:
         # For eyes a text is masked again, as a whole one is where what is masked lets another value go on (SEC-8).
         self._again = None if keys_only else _Pass(secrets, keys_only)
         self._held = ""
+        self._near: int | None = None
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
 
@@ -89,18 +90,26 @@ class Stream:
         end of the line before: what goes on behind that has a name before it, or begins as no word does.
         """
         waits = not self._pass.waits_for_nothing or (self._again is not None and not self._again.waits_for_nothing)
-        if waits or not self._by_lines or hidden.says(text):
+        if waits or self._near is not None or not self._by_lines or hidden.says(text):
             return 0, False
         known = "".join([each.context for each in (self._again, self._pass) if each is not None]) + text
         found = look(known, self._secrets, keys_only=self._keys_only)
         if found not in (NOTHING, HIDDEN):
             return 0, False
-        begins = self._pass.begins(known) if found == NOTHING and hidden.begun(text) == len(text) else -1
+        # A look leaves out what is not Latin, whether a terminal shows it or not.
+        hides = found == HIDDEN or not (text.isascii() or all_seen(text))
+        begins = -1 if hides or hidden.begun(text) < len(text) else self._begins(known, len(text))
         if 0 <= begins <= len(text):
             self._held = text[len(text) - begins :]
             return len(text) - begins, False
         end = text.rfind("\n") + 1
-        return 0 if end < len(text) < _CONTEXT else end, found == HIDDEN
+        return 0 if end < len(text) < _CONTEXT else end, hides
+
+    def _begins(self, known: str, unread: int) -> int:
+        """How much at the end of what is known may be the beginning of a secret; so much of it is unread."""
+        read = len(known) - unread
+        behind = [self._pass.held + place for place in self._again.anew] if self._again else []
+        return self._pass.begins(known, sorted({read - place for place in (*self._pass.anew, *behind)}))
 
     def _passed(self, text: str, hides: bool) -> str:
         passed = self._pass.pass_by(text, hides)
@@ -110,12 +119,31 @@ class Stream:
         """Mask what is masked again, as far as that may change it."""
         if self._again is None:
             return text
-        if self._pass.take_joins() or not self._again.rests:
+        if self._pass.take_joins():
+            self._near = AROUND + len(text)
+        near = len(text) if not self._again.rests else 0
+        near = max(near, self._until(text))
+        if near == len(text):
             return self._again.feed(text)
+        shown = self._again.feed(text[:near]) if near else ""
+        if not self._again.rests:
+            return shown + self._again.feed(text[near:])
+        text = text[near:]
         # What is held back could yet belong to what is right before it.
         end = len(text) if self._pass.rests else max(text.rfind("\n") + 1, len(text) - _CONTEXT)
-        passed = self._again.pass_by(text[:end], True) if end > 0 else ""
-        return passed + (self._again.feed(text[max(end, 0) :]) if end < len(text) else "")
+        shown += self._again.pass_by(text[:end], True) if end > 0 else ""
+        return shown + (self._again.feed(text[max(end, 0) :]) if end < len(text) else "")
+
+    def _until(self, text: str) -> int:
+        """How much of what comes is near a token that lets another value go on: up to the end of a line, as in a whole.
+
+        A text that is masked as a whole is masked again there as well (`masking_machine.masked`).
+        """
+        if self._near is None:
+            return 0
+        end = text.find("\n", self._near) + 1
+        self._near = None if end else max(0, self._near - len(text))
+        return end or len(text)
 
     def close(self, cut: bool = False) -> str:
         """Give out the rest.
@@ -172,9 +200,19 @@ class _Pass:
         """Whether all that was fed is given out, and nothing that follows can change what it was."""
         return not self._begun and not self._hidden and self._machine.rests
 
-    def begins(self, text: str) -> int:
+    @property
+    def anew(self) -> list[int]:
         """As of the machine."""
-        return self._machine.begins(text)
+        return self._machine.anew_before
+
+    @property
+    def held(self) -> int:
+        """As of the machine."""
+        return self._machine.held
+
+    def begins(self, text: str, anew: list[int]) -> int:
+        """As of the machine."""
+        return self._machine.begins(text, anew)
 
     def take_joins(self) -> bool:
         """Whether anything was masked since the last time that lets another value go on."""

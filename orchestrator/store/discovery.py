@@ -156,6 +156,16 @@ def _require_shared(root: str) -> None:
         raise problems.no_main_worktree(root, common)
 
 
+def server(explicit: str | None, env: Mapping[str, str]) -> str | None:
+    """The URL of a PostgreSQL database that is named instead of a file; None where none is."""
+    value = explicit if explicit is not None else env.get(VARIABLE)
+    if not value or "://" not in value:
+        return None
+    from orchestrator.core import database_urls
+
+    return value.strip() if database_urls.is_postgresql(value.strip()) else None
+
+
 def _named(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found | None:
     value, where = (explicit, "--db") if explicit is not None else (env.get(VARIABLE) or None, VARIABLE)
     if value is None:
@@ -180,6 +190,8 @@ def require_path(text: str, where: str) -> None:
     if text == constants.IN_MEMORY:
         raise problems.in_memory(where)
     scheme = _scheme(text.lstrip())
+    if scheme in ("postgres", "postgresql"):
+        raise problems.not_on_server(where)
     if scheme is not None:
         raise problems.address(scheme, where)
 

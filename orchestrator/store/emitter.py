@@ -26,6 +26,7 @@ from sqlalchemy.sql.selectable import FromClause
 
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any
+from orchestrator.store import schema_script
 
 Expression = sa.ColumnElement[Any]
 
@@ -445,15 +446,6 @@ class _PostgreSQLDialect(PGDialect):
     supports_statement_cache = False
 
 
-_REFUSES = """CREATE FUNCTION orchestrator_refuse(message text) RETURNS bigint LANGUAGE plpgsql AS $$
-BEGIN
-  RAISE EXCEPTION USING MESSAGE = message, ERRCODE = 'integrity_constraint_violation';
-END $$"""
-_MAY_WRITE = """CREATE FUNCTION orchestrator_write() RETURNS integer LANGUAGE sql STABLE AS $$
-  SELECT CASE current_setting('orchestrator.write', true) WHEN '1' THEN 1 END
-$$"""
-
-
 class PostgreSQL(_Database):
     """The SQL of PostgreSQL, from version 14: a guard is a trigger and the function that it calls.
 
@@ -465,8 +457,16 @@ class PostgreSQL(_Database):
         super().__init__(_PostgreSQLDialect(paramstyle="named"))  # type: ignore[no-untyped-call]
 
     def beginning(self) -> list[str]:
-        """The functions that guards call: one refuses, one says whether the connection may write."""
-        return [_REFUSES, _MAY_WRITE]
+        """The functions that guards call, and those of SQLite that statements call and PostgreSQL lacks."""
+        return schema_script.functions()
+
+    def table(self, table: sa.Table) -> list[str]:
+        """A table and its indexes; the hidden key that statements order by is a column of its own, the last one."""
+        created, *indexes = super().table(table)
+        if table.dialect_options["sqlite"]["with_rowid"] is not False:
+            head, end = created.rstrip().rsplit("\n)", 1)
+            created = f"{head},\n\trowid BIGINT GENERATED ALWAYS AS IDENTITY\n){end}"
+        return [created, *indexes]
 
     def guard(self, guard: Guard) -> list[str]:
         """The function of a guard and its trigger."""

@@ -113,7 +113,7 @@ _OF_TURNS = (
     Rule(UNREPORTED, "router_decisions", "the decision names a report that does not exist", f"""SELECT d.seq, d.id,
         d.group_id, d.current_agent, NULL, d.response_status FROM {_DECISION} WHERE d.session_id = :session
         AND d.seq > :since AND CASE WHEN EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = d.session_id
-        AND r.seq = d.seq AND r.part = 1) THEN 0 ELSE d.report_id IS NOT NULL END ORDER BY d.seq, d.part"""),
+        AND r.seq = d.seq AND r.part = 1) THEN false ELSE d.report_id IS NOT NULL END ORDER BY d.seq, d.part"""),
 )  # fmt: skip
 _OTHERS = (
     Rule(UNSPAWNED, "handoffs", "an agent was started, and no decision of that step says so", f"""SELECT h.turn,
@@ -218,7 +218,7 @@ _STANDING = (
 # Two looks, since a list of two would be built anew for every row. Here and below CASE stops where a value is known;
 # AND and OR in a column of the result evaluate both sides (AUD-7).
 _STARTED = """CASE WHEN EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
-    AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) THEN 1 ELSE EXISTS (SELECT 1 FROM handoffs h
+    AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) THEN true ELSE EXISTS (SELECT 1 FROM handoffs h
     WHERE h.session_id = {0}.session_id AND h.group_id = '' AND h.turn = {1}) END"""
 # Every decision that is not plainly what its report's transition says, with what may be wrong with it.
 _PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_status = r.response_status
@@ -236,15 +236,15 @@ _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.re
     d.cause = 'report',
     CASE WHEN d.workflow_version_id IS NOT (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
         THEN d.seq > (SELECT ifnull(max(e.seq), 0) FROM audit_events e WHERE e.session_id = :session
-            AND e.kind = 'session upgrade-workflow') ELSE 0 END,
+            AND e.kind = 'session upgrade-workflow') ELSE false END,
     CASE WHEN r.seq IS NOT NULL AND d.part = 1 AND (d.report_id IS NULL OR d.current_agent <> r.role
         OR d.response_status <> r.response_status OR (r.group_id IS NOT NULL AND d.group_id IS NOT r.group_id))
-        THEN NOT {_CONFIRMED} ELSE 0 END,
-    CASE WHEN d.handoff_hash IS NULL THEN 0 ELSE NOT {_STARTED.format("d", "d.seq")} END,
+        THEN NOT {_CONFIRMED} ELSE false END,
+    CASE WHEN d.handoff_hash IS NULL THEN false ELSE NOT {_STARTED.format("d", "d.seq")} END,
     t.effect IS NOT r.effect AND r.effect <> 'withheld',
     (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
         OR d.next_agent IS NULL AND (t.next_agent = 'user' OR d.action = 'wait')),
-    CASE WHEN d.next_agent IS NULL THEN 1 ELSE EXISTS (SELECT 1 FROM workflow_transitions n
+    CASE WHEN d.next_agent IS NULL THEN true ELSE EXISTS (SELECT 1 FROM workflow_transitions n
         WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent) END, d.action, t.action
     FROM {_DECISION} LEFT JOIN {_REPORT} ON r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1
     LEFT JOIN workflow_transitions t ON t.workflow_version_id = d.workflow_version_id
@@ -273,9 +273,9 @@ _SPAWNS = """SELECT newest.group_id, newest.turn FROM (SELECT group_id, max(turn
         WHERE session_id = :session AND turn > :since GROUP BY group_id) newest
     LEFT JOIN task_groups g ON g.session_id = :session AND g.id = newest.group_id
     LEFT JOIN sessions s ON newest.group_id = '' AND s.id = :session
-    WHERE CASE WHEN newest.turn = ifnull(g.turn, s.turn) THEN 0
+    WHERE CASE WHEN newest.turn = ifnull(g.turn, s.turn) THEN false
         ELSE ifnull(ifnull(g.status, s.status) IN ('in_progress', 'active', 'paused')
-            OR ifnull(g.status_seq, s.status_seq) < newest.turn, 1) END
+            OR ifnull(g.status_seq, s.status_seq) < newest.turn, true) END
     ORDER BY newest.turn"""
 _SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h
     LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""

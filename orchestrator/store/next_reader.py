@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from orchestrator.core import clock_jumps, strict_json, tasks
+from orchestrator.core import strict_json, tasks
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.next_facts import Notice, Question, Turn, Worker
 from orchestrator.core.permissions import Standing
@@ -67,10 +67,13 @@ AWAITING_DEAD_END = f"""SELECT d.task_id, o.id FROM blockers b INDEXED BY ix_blo
     WHERE b.session_id = :session AND b.resolved_seq IS NULL AND b.cause = 'dependency'
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
     ORDER BY t.priority, t.created_at LIMIT 1"""
-OVERDUE = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_claimed CROSS JOIN agents a ON a.id = t.claim_holder
-    WHERE t.session_id = :session AND (t.claim_until < :now OR (t.claim_until > :ahead AND t.claim_beat_at >= :ahead))
-    AND t.status = 'in_progress' AND a.role = :role
-    AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group)"""
+# Of each group, and of none, what is in progress in the hands of a role and may be overdue: `core.tasks` decides.
+HELD = f"""SELECT {_COLUMNS}, a.active FROM (SELECT NULL AS id
+        UNION ALL SELECT id FROM task_groups WHERE session_id = :session AND (:group IS NULL OR id = :group)) g
+    CROSS JOIN tasks t INDEXED BY ix_tasks_group
+        ON t.session_id = :session AND t.group_id IS g.id AND t.status = 'in_progress'
+    CROSS JOIN agents a ON a.id = coalesce(t.claim_holder, t.assignee)
+    WHERE a.role = :role AND (a.active = 0 OR t.claim_until IS NOT NULL)"""
 OWN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
     WHERE t.assignee IN (:agent, :place) AND t.status IN ('backlog', 'todo') AND t.session_id = :session
     AND t.parent_id IS NOT :main AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group) AND NOT {_WAITS}"""
@@ -225,11 +228,10 @@ def dead_end(
 
 
 def overdue(connection: sqlite3.Connection, session: str, asker: Standing, now: str) -> Task | None:
-    """The first task in progress whose claim, by an agent of the asker's role, has ended."""
-    times = {"now": now, "ahead": clock_jumps.day_after(now)}
-    parameters = {"session": session, **times, "role": asker.role, "group": asker.group_id}
-    found = sorted((Task(*row) for row in connection.execute(OVERDUE, parameters)), key=tasks.order)
-    return found[0] if found else None
+    """The first task in progress of the asker's role that it may take over: see `core.tasks.overdue`."""
+    parameters = {"session": session, "role": asker.role, "group": asker.group_id}
+    held = ((Task(*row), active) for *row, active in connection.execute(HELD, parameters))
+    return min((task for task, active in held if tasks.overdue(task, now, gone=not active)), key=tasks.order, default=None)
 
 
 def pending(connection: sqlite3.Connection, session: str) -> int:

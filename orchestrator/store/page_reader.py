@@ -56,7 +56,7 @@ ORDERS = {
 """How a board is sorted."""
 _FACTS = f"SELECT *, {_BLOCKED} AS blocked, {_ASKED} AS asked, {_OVERDUE} AS overdue FROM task_groups g"
 _CHOSEN = f"""FROM ({_FACTS} WHERE g.session_id = :session) g
-    WHERE CASE :state WHEN 'all' THEN 1 WHEN 'overdue' THEN overdue WHEN 'blocked' THEN blocked
+    WHERE CASE :state WHEN 'all' THEN true WHEN 'overdue' THEN overdue WHEN 'blocked' THEN blocked
         WHEN 'waiting' THEN asked OR awaited_role = 'user' ELSE g.status = :state END
     AND (:role IS NULL OR g.awaited_role = :role)
     AND (:text = '' OR instr(lower(g.id || ' ' || g.name), lower(:text)) > 0)"""

@@ -28,7 +28,7 @@ _STATUSES = "SELECT DISTINCT response_status FROM workflow_transitions"
 # A group and a criterion of a report's step, but for the group of an investigation that no group was named for.
 _MADE_GROUPS = f"""SELECT g.created_seq, g.id, g.id, g.created_by, g.name, g.description,
     ifnull({_FIRST.format("g", "group_kind")}, g.kind),
-    CAST(ifnull({_FIRST.format("g", "group_security")}, g.security_sensitive) AS INTEGER), g.complexity, g.priority,
+    ifnull(CAST({_FIRST.format("g", "group_security")} AS INTEGER), g.security_sensitive), g.complexity, g.priority,
     (SELECT json_group_array(d.depends_on) FROM group_dependencies d WHERE d.session_id = g.session_id
         AND d.group_id = g.id AND d.seq = g.created_seq)
     FROM task_groups g CROSS JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1

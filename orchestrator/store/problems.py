@@ -107,6 +107,20 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     )
 
 
+def not_on_server(where: str, instead: str = "") -> errors.EnvironmentProblem:
+    """What works on files alone was asked of a PostgreSQL database.
+
+    Args:
+        instead: what does the same there.
+    """
+    return errors.EnvironmentProblem(
+        "DATABASE_UNSUPPORTED",
+        sentence("{} is the address of a PostgreSQL database, on which this does not work.", local(where)),
+        instead or sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
+        scheme="postgresql",
+    )
+
+
 def in_memory(where: str) -> errors.EnvironmentProblem:
     """What was given for a file is SQLite's name of a database that ends with its connection."""
     return errors.EnvironmentProblem(

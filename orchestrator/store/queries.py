@@ -263,7 +263,7 @@ STEP_ROWS: dict[str, str] = {
     "report": """SELECT r.*, CASE WHEN r.role = 'project_manager' AND r.group_id IS NOT NULL AND (
             SELECT json_extract(e.input, '$.interrupt') FROM audit_events e
             WHERE e.session_id = r.session_id AND e.seq = r.seq
-        ) THEN (
+        ) IS NOT NULL THEN (
             SELECT CASE WHEN (SELECT a.role FROM agents a WHERE a.id = h.agent_id) <> 'project_manager' AND NOT EXISTS (
                 SELECT 1 FROM router_decisions d INDEXED BY idx_router_decisions_session
                 WHERE d.session_id = h.session_id AND d.group_id = h.group_id AND d.seq > h.turn AND d.seq < r.seq

@@ -27,7 +27,7 @@ _TO_MANAGER = "ifnull(d.next_agent, 'project_manager') = 'project_manager'"
 
 CONDITIONS = {
     "external_blocker": f"""t.effect = 'guide' AND EXISTS ({_OPENED_BEFORE})
-        AND CASE WHEN json_valid(r.details) THEN json_extract(r.details, '$.external') END = 1""",
+        AND CASE WHEN json_valid(r.details) THEN CAST(json_extract(r.details, '$.external') AS TEXT) END = '1'""",
     "return_to_blocked": f"t.next_agent = '_return_to_blocked' AND EXISTS ({_OPENED_BEFORE})",
     "rework": "t.effect = 'rework'",
     "fallback": "s.disabled_roles <> ''",

@@ -13,6 +13,7 @@ from pathlib import Path
 from orchestrator.core.named_tuple import NamedTuple
 
 FILE = Path(__file__).parent / "sql" / "schema.sql"
+POSTGRESQL_FILE = FILE.with_name("postgresql.sql")
 VERSION_TABLE = "alembic_version"
 """Alembic's own table."""
 _CREATES = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX|VIEW|TRIGGER) (\w+)(?: BEFORE .*? ON (\w+))?")
@@ -35,6 +36,16 @@ class Part(NamedTuple):
 def parts() -> tuple[Part, ...]:
     """Every part, in order of creation."""
     return tuple(map(_part, FILE.read_text("utf-8").removesuffix(";\n").split(_BETWEEN)))
+
+
+def functions() -> list[str]:
+    """The statements that create the functions of ours in PostgreSQL, which are written by hand."""
+    return FILE.with_name("postgresql_functions.sql").read_text("utf-8").removesuffix(";\n").split(_BETWEEN)
+
+
+def postgresql() -> tuple[str, ...]:
+    """The statements that create everything in PostgreSQL, in their order."""
+    return tuple(POSTGRESQL_FILE.read_text("utf-8").removesuffix(";\n").split(_BETWEEN))
 
 
 def _part(sql: str) -> Part:

@@ -26,6 +26,10 @@ def _given(name: str, otherwise: str = "NULL") -> str:
     return f"ifnull(json_extract(e.input, '$.{name}'), {otherwise})"
 
 
+# A flag is told of by its text.
+_SECURITY = _setting(
+    "g", "security_sensitive", "group_security", f"""CAST({_given("security_sensitive", "'0'")} AS TEXT)"""
+).replace("g.security_sensitive", "CAST(g.security_sensitive AS TEXT)", 1)
 # Channels of older records, which do not say what a person proved.
 PROVEN = """(json_extract(e.input, '$.person.channel') IS NOT NULL AND json_extract(e.input, '$.person.fault') IS NULL
     OR e.channel IN ('terminal', 'token', 'page', 'passphrase', 'ssh-key'))"""
@@ -35,7 +39,7 @@ _ROLES = """CASE json_array_length(e.input, '$.disabled_roles') WHEN 0 THEN '' E
 GROUPS = f"""SELECT g.created_seq, g.id, g.id, NULL, NULL, g.status FROM task_groups g LEFT JOIN {_EVENT}
     ON e.session_id = g.session_id AND e.seq = g.created_seq WHERE g.session_id = :session
     AND CASE e.kind WHEN 'group create' THEN {_setting("g", "kind", "group_kind", _given("kind", "'code'"))}
-        OR {_setting("g", "security_sensitive", "group_security", _given("security_sensitive", "0"))} ELSE 0 END"""
+        OR {_SECURITY} ELSE false END"""
 SESSIONS = f"""SELECT s.status_seq, s.id, NULL, NULL, NULL, s.status
     FROM (SELECT x.id AS session_id, x.* FROM sessions x WHERE x.id = :session) s
     LEFT JOIN {_EVENT} ON e.session_id = s.id AND e.seq = 1 WHERE e.kind = 'session create'
@@ -69,8 +73,8 @@ CHANGERS = f"""SELECT c.seq, c.entity_id, NULL, a.role, c.changed_by, c.to_statu
         AND NOT (c.entity = 'criterion' AND c.from_status IS NULL AND e.kind = 'route')
         OR a.kind = 'human' AND c.entity <> 'criterion_actual' AND NOT {PROVEN} OR a.kind <> 'human' AND CASE c.entity
         WHEN 'criterion' THEN c.from_status IS NOT NULL AND c.to_status <> 'removed' AND a.role <> 'project_manager'
-        WHEN 'session_workflow_confirmed' THEN 1
-        WHEN 'session_testing_mode' THEN c.to_status = 'disabled' OR c.from_status = 'full' ELSE 0 END
+        WHEN 'session_workflow_confirmed' THEN true
+        WHEN 'session_testing_mode' THEN c.to_status = 'disabled' OR c.from_status = 'full' ELSE false END
         OR c.entity = 'criterion' AND c.to_status = 'met' AND EXISTS (SELECT 1 FROM criteria k
             WHERE k.session_id = c.session_id AND k.id = c.entity_id
             AND (k.operator IS NOT NULL OR k.command IS NOT NULL)))"""
@@ -111,5 +115,5 @@ VERDICTS = f"""SELECT r.seq, r.id, NULL, r.role, r.agent_id, r.response_status F
 PEOPLE = f"""SELECT a.created_seq, a.id, NULL, a.role, a.id, a.kind FROM agents a
     LEFT JOIN {_EVENT} ON e.session_id = :chain AND e.seq = a.created_seq
     WHERE a.session_id IS NULL AND a.kind = 'human'
-    AND NOT ifnull(e.kind = 'init' OR e.kind = 'agent register' AND {PROVEN}, 0)"""
+    AND NOT ifnull(e.kind = 'init' OR e.kind = 'agent register' AND {PROVEN}, false)"""
 """People of the store's chain whom neither `init` nor a proven person registered."""

@@ -66,7 +66,7 @@ _ROLES = """SELECT r.id, r.agent_id || ' reported as ' || r.role || ' and is ' |
 # Older events do not say how much their channel proves.
 _PROOF = """' (proof: ' || coalesce(json_extract(e.input, '$.person.proof'),
     CASE e.channel WHEN 'terminal' THEN 'weak' ELSE 'possession' END) || ')'"""
-_HUMAN_ACTS = f"""SELECT e.actor, e.kind || ' (' || count(*) || ') through ' || e.channel || {_PROOF} AS text
+_HUMAN_ACTS = f"""SELECT e.actor, e.kind || ' (' || count(*) || ') through ' || e.channel || ({_PROOF}) AS text
     FROM audit_events e JOIN agents a ON a.id = e.actor AND a.kind = 'human'
     WHERE e.session_id = :session AND e.kind <> 'refusal'
     GROUP BY e.actor, e.channel, e.kind, {_PROOF} ORDER BY min(e.seq)"""

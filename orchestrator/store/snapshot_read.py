@@ -108,7 +108,7 @@ def _begin(connection: sqlite3.Connection) -> None:
     """The moment is that of the first row which is read."""
     connection.execute("BEGIN")
     try:
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        connection.execute(getattr(connection, "first_read", "SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
     except sqlite3.Error:
         connection.execute("ROLLBACK")
         raise

@@ -359,6 +359,10 @@ def open_step(
     step: Step | None = None
     try:
         sqlite.begin_immediate(connection, deadline_s)
+        lock = getattr(connection, "lock", None)
+        if lock is not None:
+            # A server has no lock of the whole database: a step takes that of its chain.
+            lock(chain, deadline_s)
         step = Step(connection, chain, at, deadline_s)
         yield step
     except sqlite3.Error as error:

@@ -46,18 +46,19 @@ _OPEN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_open
     WHERE ended_at IS NULL AND state IN ('queued', 'running') ORDER BY id"""
 _OF_TURN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY created_seq, id"""
-_COST = """SELECT sum(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
-    WHERE session_id = :session"""
+_COST = """SELECT sum(CAST(json_extract(usage, '$.cost_microusd') AS INTEGER)) FROM turn_runs
+    INDEXED BY ix_turn_runs_turn WHERE session_id = :session"""
 _BROKEN_OFF = """SELECT r.executor, (SELECT json_extract(l.value, '$.text') FROM json_each(e.content, '$.log') l
         WHERE json_extract(l.value, '$.kind') = 'conversation' LIMIT 1),
-    (SELECT sum(json_extract(t.usage, '$.cost_microusd')) FROM turn_runs t INDEXED BY ix_turn_runs_turn
+    (SELECT sum(CAST(json_extract(t.usage, '$.cost_microusd') AS INTEGER)) FROM turn_runs t
+        INDEXED BY ix_turn_runs_turn
         WHERE t.session_id = r.session_id AND t.group_id IS r.group_id AND t.turn = r.turn)
     FROM turn_runs r INDEXED BY ix_turn_runs_turn CROSS JOIN evidence e INDEXED BY sqlite_autoindex_evidence_1
     WHERE r.session_id = :session AND r.group_id IS :group AND r.turn = :turn AND r.state = 'limited'
     AND e.session_id = r.session_id AND e.seq = r.state_seq AND e.kind = 'turn' AND e.subject = r.id
     ORDER BY r.created_seq DESC LIMIT 1"""
-COSTS = """SELECT group_id, total(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
-    WHERE session_id = :session GROUP BY group_id"""
+COSTS = """SELECT group_id, ifnull(sum(CAST(json_extract(usage, '$.cost_microusd') AS INTEGER)), 0) FROM turn_runs
+    INDEXED BY ix_turn_runs_turn WHERE session_id = :session GROUP BY group_id"""
 """What the turns of each group of a session have cost; null is the session as a whole."""
 _NEWEST = "SELECT id, session_id FROM turn_runs ORDER BY id DESC LIMIT 1"
 

@@ -45,7 +45,8 @@ PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
 _SESSIONS = "sessions"
 _OF_AGENTS = f""" AND t.kind LIKE 'agent %' AND t.rows LIKE '%"{_AGENTS}"%'"""
 _ANCHOR = "SELECT seq, hash FROM audit_events WHERE session_id = :chain AND seq <= :since ORDER BY seq DESC LIMIT 1"
-_BEFORE = "SELECT 1 FROM audit_events WHERE session_id = :chain AND seq <= :since AND hash = :hash AND :seq IN (seq, 0)"
+_BEFORE = """SELECT 1 FROM audit_events WHERE session_id = :chain AND seq <= :since AND hash = :hash
+    AND (:seq = seq OR :seq = 0)"""
 
 # `json.loads` looks for white space around what it reads, at every event.
 _scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode

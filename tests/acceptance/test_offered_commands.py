@@ -52,7 +52,7 @@ def hold(walk: Walk | TaskWalk, answered: tuple[str, object]) -> None:
     for _, answer in (*offered.answers(walk.context), answered):
         if isinstance(answer, dict):
             test_mcp_wording.offered(test_mcp_wording.without_role(reword(answer, suggested_calls.worded)))
-            for text in test_mcp_wording.texts(reword(answer, python.calling.worded)):
+            for text in test_mcp_wording.texts(reword(answer, python.call.worded)):
                 called(text)
 
 

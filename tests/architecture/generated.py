@@ -32,8 +32,8 @@ class Methods(Caller):
 _REFERENCE = """# Commands
 
 Every command with its arguments and options, generated from the declarations. All take `--json`, `--db FILE`,
-`--utc`, `--color WHEN` and `--debug`. `orchestrator schema COMMAND` prints the JSON Schema of an answer. In a batch and
-over Python parameters have the names of their options, with underscores.
+`--utc`, `--color WHEN`, `--debug` and `--allow-superuser`. `orchestrator schema COMMAND` prints the JSON Schema of an
+answer. In a batch and over Python parameters have the names of their options, with underscores.
 """
 
 
@@ -106,6 +106,7 @@ FILES = {
         for path in sorted((ROOT / folder).glob("*.md"))
     },
     schema_script.FILE: schema_rendering.sqlite,
+    schema_script.POSTGRESQL_FILE: schema_rendering.postgresql,
     _STORE / "task_conditions.py": schema_rendering.task_conditions,
     _STORE / "path_statements.py": schema_rendering.path_statements,
 }

@@ -42,7 +42,7 @@ LATE = frozenset(
     app.task.finish_tasks app.task.next_action app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
-    core.agents core.blockers core.report_parser core.lifecycle core.masking_hidden core.masking_json
+    core.agents core.blockers core.database_urls core.report_parser core.lifecycle core.masking_hidden core.masking_json
     core.masking_machine core.masking_patterns core.masking_stream core.metadata core.next_words core.running.advice
     core.running.blocked_output
     core.running.production core.running.program_variables core.running.providers core.control_characters
@@ -58,7 +58,7 @@ LATE = frozenset(
     runner.snapshot runner.surroundings
     store.backup store.row_hashes store.doctor store.file_safety store.findings
     store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader
-    store.shared_commit store.snapshot store.text_damage store.verify_chain store.versions
+    store.postgresql store.server store.shared_commit store.snapshot store.text_damage store.verify_chain store.versions
 """.split()
 )
 

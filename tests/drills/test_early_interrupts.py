@@ -175,7 +175,7 @@ def test_the_python_interface_loads_its_native_module_where_nothing_can_tear_it(
         signal.raise_signal(signal.SIGINT)
         seen.append("whole")
 
-    monkeypatch.setattr(bootstrap.exactjson, "quicken", load)
+    monkeypatch.setattr(bootstrap.canonical_json, "quicken", load)
     with pytest.raises(KeyboardInterrupt):
         bootstrap._quicken()
     assert seen == [{signal.SIGINT}, "whole"]

@@ -25,8 +25,8 @@ from orchestrator.store import snapshot, snapshot_read, versions
 
 CHAIN, MANAGER, IMPORTED = "chain", "project_manager", "imported"
 """By what a completed group is: a chain of reports, the project manager's word, or an import."""
-_EVENTS = """SELECT e.hash, row_number() OVER (ORDER BY r.role IS NULL, r.group_id, e.seq) - 1, e.seq, e.at, e.actor,
-    e.channel, CASE WHEN r.role IS NULL THEN e.kind END, r.group_id, r.role, r.response_status, r.effect
+_EVENTS = """SELECT e.hash, e.seq, e.at, e.actor, e.channel, CASE WHEN r.role IS NULL THEN e.kind END, r.group_id,
+    r.role, r.response_status, r.effect
     FROM audit_events e LEFT JOIN agent_reports r ON r.session_id = e.session_id AND r.seq = e.seq
     WHERE e.session_id = ? ORDER BY e.seq"""
 _PERSONS = """SELECT e.seq, e.kind, coalesce(json_extract(e.input, '$.person.proof'),
@@ -124,9 +124,12 @@ class _Body:
         groups = self._groups(seen.snapshot)
         persons = self._persons(every)
         self._rested |= {1, len(every), seen.snapshot.confirmation_seq or 1}
-        rested = [every[seq - 1] for seq in sorted(self._rested)]
-        leaves = [certificates.leaf(each.listed()) for each in sorted(every)]
-        root, proof = certificates.tree(leaves, [each.place for each in rested])
+        # What is listed comes first in the tree: the rest needs a dozen nodes then, whatever is listed.
+        order = sorted(every, key=lambda each: (each.seq not in self._rested, each.seq))
+        placed = [each._replace(place=place) for place, each in enumerate(order)]
+        rested = placed[: len(self._rested)]
+        leaves = [certificates.leaf(each.listed()) for each in placed]
+        root, proof = certificates.tree(leaves, range(len(rested)))
         return {
             "format": certificates.NAME,
             "version": certificates.VERSION,
@@ -196,8 +199,8 @@ class _Body:
     def _events(self) -> list[Event]:
         hide = self._hide
         return [
-            Event(place, seq, certificates.encoded(hash_), *(each and hide(each) for each in rest))
-            for hash_, place, seq, *rest in self._rows(_EVENTS)
+            Event(0, seq, certificates.encoded(hash_), *(each and hide(each) for each in rest))
+            for hash_, seq, *rest in self._rows(_EVENTS)
         ]
 
     def _persons(self, every: list[Event]) -> list[dict[str, Any]]:

@@ -49,7 +49,10 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
         checks.check_choice("--color", own["color"], options.COLOR.choices)
     warnings = _warnings(command, values)
     wants = bool(own["json"]) or wants_json(environment)
-    return Given(arguments, wants, own["db"], bool(own["debug"]), warnings, bool(own["utc"]), own["color"])
+    return Given(
+        arguments, wants, own["db"], bool(own["debug"]), warnings, bool(own["utc"]), own["color"],
+        bool(own["allow_superuser"]),
+    )  # fmt: skip
 
 
 def _warnings(command: Command, values: dict[str, Any]) -> tuple[str, ...]:

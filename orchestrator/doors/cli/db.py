@@ -19,6 +19,9 @@ def _path(given: Given) -> str:
 
 
 def _upgrade(given: Given) -> Result:
+    url = maintenance.server(given.db, os.environ)
+    if url is not None:
+        return _result(maintenance.create_on_server(url, bootstrap.now(), allow_superuser=given.allow_superuser))
     return _result(maintenance.upgrade(_path(given), bootstrap.now()))
 
 
@@ -27,6 +30,9 @@ def _downgrade(given: Given) -> Result:
 
 
 def _current(given: Given) -> Result:
+    url = maintenance.server(given.db, os.environ)
+    if url is not None:
+        return _result(maintenance.current_on_server(url, bootstrap.deadline(os.environ)))
     return _result(maintenance.current(_path(given)))
 
 

@@ -17,6 +17,12 @@ from orchestrator.hints import Any
 DOOR = "cli"
 SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")
 """Commands with a handler of their own that may take long and ask a person nothing."""
+ON_SERVERS = frozenset((
+    "audit decisions", "audit gaps", "audit refusals", "audit timeline", "group create", "group list",
+    "group set-status", "group show", "handoff", "inbox", "next", "route", "session create",
+    "session list", "session show", "status", "task create", "task list", "task show", "why",
+))  # fmt: skip
+"""Operations that work on a PostgreSQL database as well."""
 
 
 def run(command: Command, given: Given) -> Result:
@@ -50,7 +56,10 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
     except UsageError as problem:
         raise _spelt(words, problem) from None
     request = operations.find(words)
-    context = bootstrap.open_context(given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound))
+    context = bootstrap.open_context(
+        given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound), server=words in ON_SERVERS,
+        allow_superuser=given.allow_superuser,
+    )
     try:
         bound = arguments.complete(context, words, bound)
         if words in _LOOKS:

@@ -60,7 +60,8 @@ class Parameter(NamedTuple):
 class Given(NamedTuple):
     """A call that was taken apart: the parameters of the use case, and what belongs to the command line itself.
 
-    warnings: what a person should know about what was given. utc, color: as the options of the same names.
+    warnings: what a person should know about what was given. utc, color, allow_superuser: as the options of the same
+    names.
     """
 
     arguments: dict[str, Any]
@@ -70,6 +71,7 @@ class Given(NamedTuple):
     warnings: tuple[str, ...] = ()
     utc: bool = False
     color: str | None = None
+    allow_superuser: bool = False
 
 
 class Result(NamedTuple):
@@ -136,7 +138,8 @@ def flag(name: str, help: str, *flags: str) -> Parameter:
 
 JSON = flag("json", "Print the answer as one JSON object (also: ORCHESTRATOR_JSON=1).")
 DB = option(
-    "db", "The database file (default: ORCHESTRATOR_DB, else the nearest .orchestrator upwards).", metavar="FILE"
+    "db", "The database: a file, or the URL of one on PostgreSQL (default: ORCHESTRATOR_DB, else the nearest"
+    " .orchestrator upwards).", metavar="FILE",
 )
 UTC = flag("utc", "On a terminal: exact times instead of relative ones.")
 COLOR = option(
@@ -144,7 +147,10 @@ COLOR = option(
     choices=("auto", "always", "never"),
 )  # fmt: skip
 DEBUG = flag("debug", "Show the traceback of an unexpected error.")
-COMMON = (JSON, DB, UTC, COLOR, DEBUG)
+ALLOW_SUPERUSER = flag(
+    "allow_superuser", "Write to a PostgreSQL database as a superuser, whom no right and no trigger stops."
+)
+COMMON = (JSON, DB, UTC, COLOR, DEBUG, ALLOW_SUPERUSER)
 """What every command takes."""
 
 HUMAN = option(

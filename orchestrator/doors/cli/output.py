@@ -149,6 +149,10 @@ def name_database(db: str | None) -> None:
 
 def option(db: str) -> str:
     """`--db FILE` as the words of a command that may be run in any folder."""
+    if "://" in db:
+        from orchestrator.core import database_urls
+
+        return f"--db {names.word(database_urls.masked(db))}"
     try:
         path = os.path.abspath(db)
     except OSError:

@@ -21,6 +21,9 @@ def _init(given: Given) -> Result:
         setup.require_valid(Path(file))
     if root is not None:
         setup.require_project(root)
+    url = maintenance.server(given.db, os.environ)
+    if url is not None:
+        return _on_server(given, url, file, root)
     folder = maintenance.working_folder(given.db, os.environ) if root is None else Path(os.path.abspath(root))
     path = maintenance.place(given.db, os.environ, folder)
     lost = maintenance.lost(path, os.environ)
@@ -34,6 +37,22 @@ def _init(given: Given) -> Result:
     own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
     warnings = [*lost, *moved.warnings, *at_risk, *_about_workflow(answer["problems"], file)]
     return invoke.result({**own, **answer, **_set_up(root), "warnings": warnings}, path)
+
+
+def _on_server(given: Given, url: str, file: str | None, root: str | None) -> Result:
+    """The same for a database on a server, which exists already: its schema is created."""
+    from orchestrator.app import maintenance, setup
+
+    allowed = given.allow_superuser
+    moved = maintenance.create_on_server(url, bootstrap.now(), allow_superuser=allowed)
+    context = bootstrap.open_context(url, write=True, door=invoke.DOOR, server=True, allow_superuser=allowed)
+    try:
+        answer = setup.initialise(context, workflow=Path(file) if file is not None else None)
+    finally:
+        context.connection.close()
+    own = {name: moved[name] for name in ("before", "after", "backup")}
+    warnings = _about_workflow(answer["problems"], file)
+    return invoke.result({**own, **answer, **_set_up(root), "warnings": warnings}, context.path)
 
 
 def _set_up(root: str | None) -> dict[str, Any]:

@@ -429,12 +429,15 @@ def test_a_key_that_cannot_sign_makes_no_certificate(key: str, tmp_path: pathlib
 # Size
 
 
-def sizes(groups: int) -> tuple[float, float]:
-    """Bytes for each proven event, and for each group beside its events."""
+def sizes(groups: int, sent_back: bool) -> tuple[float, float]:
+    """Bytes for each proven event, and for each group beside its events; of a group that was sent back few prove it."""
     names = [f"G{number:04}" for number in range(groups)]
     court = Court(*names, plan=True)
     for name in names:
-        court.complete(name)
+        for _ in range(2 * sent_back):
+            court.submit(name)
+            court.says("tech_lead", "CHANGES_REQUESTED", name)
+        court.complete(name, "senior_software_engineer" if sent_back else "developer")
     court.bazinga()
     court.judge()
     whole = json.loads(document(court))
@@ -450,9 +453,11 @@ def sizes(groups: int) -> tuple[float, float]:
 LONG = pytest.mark.skipif(not conftest.LONG, reason="takes half a minute: ORCHESTRATOR_LONG_DRILLS=1")
 
 
-@pytest.mark.parametrize("groups", [1, 10, pytest.param(1000, marks=LONG)])
-def test_a_certificate_is_small(groups: int) -> None:
-    proven, group = sizes(groups)
+@pytest.mark.parametrize(
+    ("groups", "sent_back"), [(1, False), (10, False), (10, True), pytest.param(1000, True, marks=LONG)]
+)
+def test_a_certificate_is_small(groups: int, sent_back: bool) -> None:
+    proven, group = sizes(groups, sent_back)
     assert proven <= KNOWN_BYTES
     # With the events that its path rests on.
     assert group + 4 * proven <= GROUP_BYTES

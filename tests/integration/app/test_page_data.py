@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app.audit import swimlanes
+from orchestrator.app.audit import evidence_list, swimlanes
 from orchestrator.app.session import board, dashboard
 from tests import persons
 from tests.integration.app.desk import Desk
@@ -87,6 +87,7 @@ def test_the_sessions_own_lane_is_first_on_the_first_page_alone(desk: Desk) -> N
         ({"session_id": "none"}, "UNKNOWN_SESSION"),
         ({"session_id": "S1", "groups": ("A", "none")}, "UNKNOWN_GROUP"),
         ({"session_id": "S1", "limit": 0}, "USAGE"),
+        ({"session_id": "S1", "limit": swimlanes.MOST + 1}, "USAGE"),
     ],
 )
 def test_lanes_of_what_is_not_there_are_refused(desk: Desk, asked: dict[str, Any], code: str) -> None:
@@ -94,6 +95,26 @@ def test_lanes_of_what_is_not_there_are_refused(desk: Desk, asked: dict[str, Any
     with pytest.raises(errors.OrchestratorError) as caught:
         swimlanes.swimlanes(desk.context, **asked)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("unfit", [{"agent": "developer"}, {"status": "PLANNED"}, {"order": "desc"}])
+def test_a_timeline_of_lanes_takes_no_filter_of_events(desk: Desk, unfit: dict[str, Any]) -> None:
+    desk.planned("S1", "A")
+    refused = desk.refused("audit timeline", session_id="S1", lanes=True, **unfit)
+    assert (refused.code, next(iter(unfit)) in refused.message) == ("USAGE", True)
+
+
+def test_content_of_evidence_that_is_not_there_is_refused(desk: Desk) -> None:
+    desk.planned("S1", "A")
+    with pytest.raises(errors.Refused) as caught:
+        evidence_list.content(desk.context, session_id="S1", seq=1)
+    assert (caught.value.code, caught.value.data["kind"]) == ("UNKNOWN_ID", "evidence")
+
+
+def test_sessions_of_an_unknown_state_are_refused(desk: Desk) -> None:
+    with pytest.raises(errors.UsageError, match="state must be one of") as caught:
+        dashboard.sessions(desk.context, state="none")
+    assert caught.value.code == "USAGE"
 
 
 @pytest.fixture

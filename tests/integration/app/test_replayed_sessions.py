@@ -16,9 +16,9 @@ from orchestrator.doors.cli.text import records
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import workers
 from tests import forging
-from tests.benchmarks import mix
 from tests.integration.app import story
 from tests.integration.app.test_replayed import played
+from tools.benchmarks import mix
 
 ALL = "audit replay"
 

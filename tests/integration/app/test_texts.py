@@ -52,7 +52,7 @@ def lines(desk: Desk, words: str, **arguments: Any) -> list[str]:
 
 
 def test_no_reading_is_forgotten() -> None:
-    modules = ("session_views", "registry", "status", "explaining", "handoffs", "auditing")
+    modules = ("session_views", "registry", "status", "explain", "handoffs", "audit_log")
     reading = [each for each in operations.every().values() if not each.is_writing]
     mine = {each.words for each in reading if each.use_case.partition(":")[0].rpartition(".")[2] in modules}
     assert set(READINGS) == mine

@@ -18,10 +18,10 @@ from orchestrator.errors import OrchestratorError
 from orchestrator.runner import workers
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
-from tests.benchmarks import mix
 from tests.integration.app import story
 from tests.integration.app.table import Table, changed, document
 from tests.integration.app.test_replayed import OUTSIDERS, SAID_BEFORE, STORY, played
+from tools.benchmarks import mix
 
 WHAT_IF = "workflow what-if"
 LOADED = """SELECT e.input FROM sessions s JOIN workflow_versions v ON v.id = s.workflow_version_id

@@ -462,7 +462,7 @@ def _cut_after(kind: Kind, root: pathlib.Path, writes: int | None, **more: Any) 
 
     if writes is not None:
         with pytest.MonkeyPatch.context() as patch, contextlib.suppress(_Cut):
-            patch.setattr(installation.durable, "write", counted(write))
+            patch.setattr(installation.atomic_files, "write", counted(write))
             patch.setattr(installation.os, "unlink", counted(unlink))
             kind.install(root, **more)
     kind.install(root, **more)
@@ -477,7 +477,7 @@ def test_a_file_that_cannot_be_written_leaves_what_was_there(
         with atomic_files.failing(str(path)):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(installation.durable, "write", fails)
+    monkeypatch.setattr(installation.atomic_files, "write", fails)
     with pytest.raises(OrchestratorError, match="could not be written") as caught:
         kind.install(tmp_path)
     assert caught.value.exit_code == 5
@@ -493,7 +493,7 @@ def test_a_file_that_cannot_be_read_is_refused_and_nothing_changes(
     def fails(path: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(installation.durable, "read", fails)
+    monkeypatch.setattr(installation.atomic_files, "read", fails)
     with pytest.raises(Refused, match="cannot be read: Permission denied") as caught:
         kind.install(tmp_path)
     assert (caught.value.code, tree(tmp_path)) == ("E103", before)

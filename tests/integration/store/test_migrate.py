@@ -34,7 +34,7 @@ NEXT = '''
 """A later version: a column, by the batch mode that rebuilds the table."""
 import sqlalchemy as sa
 from alembic import op
-from orchestrator.store import declared, guards, migrate
+from orchestrator.store import declared_schema, guards, migrate
 
 revision = "LATER"
 down_revision = "NOW"

@@ -28,17 +28,15 @@ VALUES: tuple[tuple[type[Any], Any], ...] = ((sa.Integer, 1), (sa.LargeBinary, b
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[pathlib.Path]:
-    """The folder of a server's socket; its database has the schema."""
-    assert PROGRAMS is not None
-    with postgresql.server(PROGRAMS) as folder:
-        owner = postgresql.Connection(folder)
-        owner.run("BEGIN;")
-        for statement in schema_rendering.statements(SQL):
-            owner.run(f"{statement};")
-        owner.run("COMMIT; CREATE ROLE client LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO client;")
-        owner.close()
-        yield folder
+def folder(pg_folder: pathlib.Path) -> pathlib.Path:
+    """The folder of a server's socket; the owner's database has the schema."""
+    owner = postgresql.Connection(pg_folder)
+    owner.run("BEGIN;")
+    for statement in schema_rendering.statements(SQL):
+        owner.run(f"{statement};")
+    owner.run("COMMIT; CREATE ROLE client LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO client;")
+    owner.close()
+    return pg_folder
 
 
 @pytest.fixture
@@ -161,7 +159,8 @@ ATTACKS = [
      " UPDATE public.task_groups SET status = 'completed'", "COMPLETION_PATH_MISSING"),
     ("a function that hides ours", "CREATE FUNCTION pg_temp.orchestrator_write() RETURNS integer LANGUAGE sql"
      " AS 'SELECT 1'; UPDATE sessions SET mode = 'x'", "WRITE_REFUSED"),
-    ("a row by COPY", "COPY texts FROM PROGRAM 'echo h,c' WITH (FORMAT csv)", "WRITE_REFUSED|permission denied"),
+    ("a row by COPY", "COPY texts (hash, content) FROM PROGRAM 'echo h,c' WITH (FORMAT csv)",
+     "WRITE_REFUSED|permission denied"),
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.app.task import claims
 from orchestrator.doors.cli.text import tasks as text
 from tests import persons
+from tests.cases import every
 from tests.integration.tasks.board import LEAD, PM, Board
 
 
@@ -471,6 +472,35 @@ class TestRoom:
         refusal = board.refused("task claim", session_id="S1", id="T", agent_id="dev-1")
         assert refusal.message == "dev-1 has T of session S2 in progress, as many as it takes at a time."
         assert refusal.suggestion == "orchestrator task show T --session-id S2"
+
+
+CLAIMED = {"no lease": None, "a lease that lasts": "2025-01-01T00:09", "a lease that has ended": "2025-01-01T00:11"}
+
+
+@every("place", [{}, {"group_id": "A"}, {"parent": "P"}], ids=["of no group", "of a group", "below another task"])
+@every("now", CLAIMED.values(), ids=CLAIMED)
+@every("gone", [False, True], ids=["in service", "out of service"])
+def test_next_offers_what_a_claim_takes_over_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, place: dict[str, Any], now: str | None, gone: bool
+) -> None:
+    board = Board(tmp_path_factory.mktemp("board"))
+    if "parent" in place:
+        board.mine("P", LEAD)
+    board.task("T", assignee="dev-1", **place)
+    if now:
+        board.claim("T", lease=600)
+    else:
+        board.move("T", "in_progress", "dev-1")
+    if gone:
+        board.call("agent deactivate", id="dev-1", by=PM, reason="it died")
+    board.context.clock = lambda: f"{now or '2025-01-01T00:11'}:00.000000Z"
+    taken_over = gone or now == CLAIMED["a lease that has ended"]
+    assert (board.next("dev-2")["action"] == "get_task") == taken_over
+    if taken_over:
+        assert (board.says("dev-2")[1], board.claim(None, "dev-2")["taken_over_from"]) == ("T", "dev-1")
+    else:
+        assert board.claim(None, "dev-2")["task"] is None
+        assert lost(board, "task claim", id="T", agent_id="dev-2") == "dev-1"
 
 
 class TestOutOfService:

@@ -187,3 +187,51 @@ def test_p25_lines_that_are_passed_by_change_nothing(keys_only: bool, monkeypatc
         border = len(PLAIN) + (len(text) + 1, len(text) // 2, 0)[number % 3]
         assert streamed((known[:border], known[border:]), ONE_LINE, keys_only) == whole, text
     assert len(passed) > len(TEXTS) / 2
+
+
+ONE_LINE_KEYS = [
+    *(secret for secret, _ in KEYS.values() if len(secret) < 120 and "\n" not in secret),
+    "https://u:q7Zt9LmX2vB8nR4@host/x",
+    '"password": "q7Zt9LmX2vB8nR4"',
+    "--token 'q7Zt9LmX2vB8nR4'",
+    "hunter-2-registered",
+]
+
+
+@every(
+    "between",
+    (
+        *("\u200b", "\ufeff", "\xad", "\x1b[31m", "\x1b[31", "\x07", "\x1b]8;;h\x1b\\", "\x9d0;t\x9c"),
+        *(r"\u200b", "^[[31m", "界"),
+    ),
+)
+def test_p24_the_beginning_of_a_key_before_a_hidden_character_is_held_back(between: str) -> None:
+    """A letter at a time: what begins a key may begin one, whatever that which no terminal shows cuts it from."""
+    for number, key in enumerate(ONE_LINE_KEYS):
+        for end in range(1, 9) if LONG else (1, 4 + number % 5):
+            for before in ("", "a ") if LONG else ("a ",):
+                text = f"{before}{key[:end]}{between}{key} end"
+                whole = masking.mask_keys(text, ["hunter-2-registered"])
+                assert streamed(text, ("hunter-2-registered",), keys_only=True) == whole, text
+
+
+@every(
+    "text",
+    [
+        f"AKIA2345ABCDEFGHIJKL{OPENAI} x",
+        f"s\x1b]8;;https://example.com\x1b\\{OPENAI} x",
+        f"key:\u200b{OPENAI} x",
+        "パスワードは「q7Zt9LmX」です\x1b]8;;h\x1b\\AIza" + "Sy_D-e4" * 5,
+    ],
+)
+def test_p24_a_key_right_behind_another_one_or_a_code_begins_a_word(text: str) -> None:
+    assert streamed(text, keys_only=True) == masking.mask_keys(text)
+    assert streamed(text) == masking.mask(text)
+    assert "[MASKED:" in streamed(text, keys_only=True)
+
+
+@every("between", ["", " x" * 200, " x" * 1300, "\n"], ids=["near", "in the same line", "far", "the next line"])
+def test_p25_a_command_whose_first_secret_is_masked_still_hides_its_second_one(between: str) -> None:
+    text = f"curl --cookie sid=q7Zt9LmX{between} -u user:q7Zt9 https://h\nls\n"
+    assert streamed(text) == masking.mask(text)
+    assert ("q7Zt9" in streamed(text)) == bool(between)

@@ -1,0 +1,490 @@
+"""Connections to a PostgreSQL server, by URL; they answer as the store's connections to a file do.
+
+The counterpart of `sqlite`, and the only module that knows the driver and what its errors mean. Statements come in
+SQLite's SQL and are rendered by `postgresql_sql`. What a guard or constraint refuses is `sqlite3.IntegrityError` here
+as well, so that nothing above asks which database it works on; what the server or the way to it refuses is an
+`EnvironmentProblem` at once.
+
+A step takes the lock of its session's row first, and reads only after it, each statement what is committed by then: so
+steps of one session come one after another, and sessions do not wait for each other. Steps of the store's chain, which
+all sessions read, hold an advisory lock alone that every other step shares.
+
+Source: spec 90, sections 1 and 2.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+import psycopg
+from psycopg import adapt, pq
+
+from orchestrator import errors
+from orchestrator.core import sha256
+from orchestrator.core.database_urls import masked, passwords
+from orchestrator.core.suggestions import local, sentence
+from orchestrator.hints import Any
+from orchestrator.store import constants, problems, schema_script, sqlite
+from orchestrator.store.postgresql_sql import Untranslatable, rendered
+from orchestrator.store.step import EVENT, Step
+
+ALLOW_SUPERUSER = "--allow-superuser"
+_BEGINNINGS = {
+    "BEGIN IMMEDIATE": "BEGIN; SET LOCAL orchestrator.write = '1'",
+    "BEGIN": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+}
+"""A transaction that writes reads what is committed by then, since it waits for its lock; one that only reads sees one
+moment."""
+_TRANSACTION = re.compile(r"(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b")
+_KEY = int.from_bytes(sha256.new(b"orchestrator").digest()[:4]) >> 1
+"""The first half of our advisory locks' keys; the second is that of a chain, 0 for the store's."""
+_SHARE_STORE = "SELECT pg_advisory_xact_lock_shared($1::integer, 0)"
+_TAKE_CHAIN = "SELECT pg_advisory_xact_lock($1::integer, $2::integer)"
+_TAKE_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE"
+_STORED = "SELECT hash FROM audit_events WHERE session_id = $1 AND seq = $2"
+_VERSION = "SELECT version_num FROM alembic_version"
+_RIGHTS = "SELECT current_setting('is_superuser'), current_setting('transaction_read_only'), pg_is_in_recovery()::text"
+_NO_ROOM = frozenset(("53100", "53400", "54000"))
+_LOST = frozenset(("57P01", "57P02", "57P03", "57P05"))
+_RETRIED = frozenset(("40001", "40P01", "55P03"))
+_TRIES_S = 0.05
+
+
+class _Unknown(adapt.Dumper):
+    """A value whose type the server takes from where it stands, as SQLite takes it from the column."""
+
+    oid = 0
+
+    def dump(self, obj: Any) -> bytes:
+        return str(int(obj)).encode()
+
+
+class _Flag(adapt.Loader):
+    """True and false as SQLite has them."""
+
+    def load(self, data: Any) -> int:
+        return int(bytes(data) == b"t")
+
+
+class _Whole(adapt.Loader):
+    """A number without fraction; the store has no other."""
+
+    def load(self, data: Any) -> int:
+        return int(bytes(data))
+
+
+class _Text(adapt.Loader):
+    def load(self, data: Any) -> str:
+        return bytes(data).decode()
+
+
+class Cursor:
+    """The rows of a statement."""
+
+    def __init__(self, cursor: psycopg.Cursor[Any], hides: bool = False) -> None:
+        self._cursor = cursor
+        self.rowcount = cursor.rowcount
+        described = cursor.description or ()
+        self._kept: list[int] | None = None
+        names = [each.name for each in described]
+        if hides and "rowid" in names:
+            self._kept = [place for place, name in enumerate(names) if name != "rowid" or place == 0]
+            names = [names[place] for place in self._kept]
+        self.description = [(name,) for name in names]
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row, or None."""
+        if not self.description:
+            return None
+        row = self._cursor.fetchone()
+        return None if row is None else self._shown(row)
+
+    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
+        """The next rows, so many at most."""
+        return list(map(self._shown, self._cursor.fetchmany(size))) if self.description else []
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows that are left."""
+        return list(map(self._shown, self._cursor.fetchall())) if self.description else []
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+    def close(self) -> None:
+        """Let go of the rows that are left."""
+        self._cursor.close()
+
+    def __next__(self) -> tuple[Any, ...]:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def _shown(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return row if self._kept is None else tuple([row[place] for place in self._kept])
+
+
+class Connection:
+    """A connection that answers as `sqlite.Connection` does; `path` is its URL without the password."""
+
+    identity = None
+    immutable = False
+    mark = None
+    seen = None
+    is_shared = False
+    text_factory: Any = str
+    first_read = "SELECT 1 FROM alembic_version"
+    """What fixes the moment of a transaction that only reads."""
+
+    def __init__(self, url: str, *, write: bool, deadline_s: float, synchronous: str) -> None:
+        self.path = masked(url)
+        self.writes = write
+        self._url, self._deadline_s, self._synchronous = url, deadline_s, synchronous
+        self._sealing: Sequence[Any] | None = None
+        self._driver = self._opened()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, also one that can only be rolled back."""
+        return self._driver.info.transaction_status not in (pq.TransactionStatus.IDLE, pq.TransactionStatus.UNKNOWN)
+
+    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Cursor:
+        """Run a statement of the store.
+
+        Raises:
+            sqlite3.IntegrityError: a guard or a constraint refuses it.
+            sqlite3.OperationalError: it is none that this database can run.
+            EnvironmentProblem: BUSY, READ_ONLY, DISK_FULL or NO_DATABASE, of the server.
+            InvalidInput: INVALID_TEXT, a text holds a NUL character.
+        """
+        if _TRANSACTION.match(sql):
+            return self._switch(sql)
+        try:
+            found = rendered(sql)
+        except Untranslatable as error:
+            raise sqlite3.OperationalError(str(error)) from None
+        if sql is EVENT:
+            self._sealing = tuple(parameters)
+        values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
+        return self._run(found.sql, values, hides=found.hides)
+
+    def lock(self, chain: str, deadline_s: float) -> None:
+        """Take the lock of a chain for the transaction that is open; before its first read.
+
+        Raises:
+            EnvironmentProblem: BUSY after `deadline_s` seconds.
+        """
+        self._run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
+        if chain == constants.STORE_CHAIN:
+            self._run(_TAKE_CHAIN, (_KEY, 0))
+            return
+        self._run(_SHARE_STORE, (_KEY,))
+        if self._run(_TAKE_SESSION, (chain,)).fetchone() is None:
+            # A session that is just created has no row yet, and two may be creating it.
+            self._run(_TAKE_CHAIN, (_KEY, _number(chain)))
+
+    def settle(self, deadline_s: float = sqlite.DEADLINE_S) -> None:
+        """Nothing: no steps share a commit here."""
+
+    def rollback(self) -> None:
+        """End the transaction that is open, if any, and leave nothing of it."""
+        if self.in_transaction:
+            self._switch("ROLLBACK")
+
+    def close(self) -> None:
+        """Close it; what was not committed is gone."""
+        self._driver.close()
+
+    def _opened(self) -> psycopg.Connection[Any]:
+        made = _connected(self._url, self._deadline_s)
+        for kind in (int, bool):
+            made.adapters.register_dumper(kind, _Unknown)
+        for name, loader in (("bool", _Flag), ("numeric", _Whole), ("json", _Text), ("jsonb", _Text)):
+            made.adapters.register_loader(name, loader)
+        # What a client puts into another schema, or into that of its temporary tables, shadows nothing.
+        level = "off" if self._synchronous == "NORMAL" else "on"
+        settings = f"SET search_path = public, pg_temp; SET synchronous_commit = {level}"
+        if not self.writes:
+            settings += "; SET default_transaction_read_only = on"
+        try:
+            made.execute(settings)
+        except psycopg.Error as error:
+            made.close()
+            raise _translated(error, self.path) from error
+        return made
+
+    def _switch(self, sql: str) -> Cursor:
+        """Begin or end a transaction."""
+        if sql in _BEGINNINGS:
+            self._sealing = None
+            return self._run(_BEGINNINGS[sql])
+        sealing, self._sealing = self._sealing, None
+        try:
+            return self._run(sql)
+        except errors.EnvironmentProblem:
+            if sql == "ROLLBACK" and self._driver.closed:
+                return Cursor(self._driver.cursor())
+            if sql != "COMMIT" or sealing is None or not self._driver.closed:
+                raise
+            if not self._is_stored(sealing):
+                raise
+            return Cursor(self._driver.cursor())
+
+    def _is_stored(self, event: Sequence[Any]) -> bool:
+        """Whether the step was committed whose connection was lost while it was being.
+
+        The server may still be at it; its locks are waited for.
+        """
+        chain, seq, digest = event[0], event[1], event[-1]
+        self._driver = self._opened()
+        self._run("BEGIN")
+        try:
+            self.lock(chain, self._deadline_s)
+            row = self._run(_STORED, (chain, seq)).fetchone()
+        finally:
+            self._run("ROLLBACK")
+        return row is not None and bytes(row[0]) == digest
+
+    def _run(self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False) -> Cursor:
+        try:
+            cursor = psycopg.RawCursor(self._driver)
+            cursor.execute(sql, values or None)
+        except psycopg.Error as error:
+            raise _translated(error, self.path) from error
+        return Cursor(cursor, hides)
+
+
+def connect(
+    url: str, *, write: bool, deadline: float = sqlite.DEADLINE_S, synchronous: str = "FULL",
+    allow_superuser: bool = False,
+) -> Connection:
+    """Open a database that has this program's schema.
+
+    Args:
+        url: a libpq URL.
+        write: open for steps; else nothing can be written through the connection.
+        deadline: seconds to wait for the server, and for locks of others.
+        synchronous: FULL survives a power cut, NORMAL may lose the last steps then.
+        allow_superuser: write as a superuser, whom no right and no trigger stops.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, READ_ONLY, SCHEMA_TOO_NEW, SCHEMA_TOO_OLD; READ_ONLY also as a superuser.
+    """
+    connection = open_server(
+        url, write=write, deadline=deadline, synchronous=synchronous, allow_superuser=allow_superuser
+    )
+    try:
+        version = read_version(connection)
+        if version > constants.SCHEMA_VERSION:
+            raise problems.too_new(connection.path, version)
+        if version < constants.SCHEMA_VERSION:
+            raise problems.outdated(connection.path, version)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_server(
+    url: str, *, write: bool, deadline: float = sqlite.DEADLINE_S, synchronous: str = "FULL",
+    allow_superuser: bool = False,
+) -> Connection:
+    """Open a database of any schema version, as `connect` does otherwise."""
+    if synchronous not in sqlite.SYNCHRONOUS:
+        raise errors.UsageError(
+            "USAGE", f"ORCHESTRATOR_SYNCHRONOUS must be FULL or NORMAL, not {synchronous!r}.",
+            "unset ORCHESTRATOR_SYNCHRONOUS",
+        )
+    connection = Connection(url, write=write, deadline_s=deadline, synchronous=synchronous)
+    try:
+        if write:
+            _require_rights(connection, allow_superuser)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def read_version(connection: Connection) -> int:
+    """The schema version of a database, 0 where it has no schema yet."""
+    if connection._run("SELECT to_regclass('public.alembic_version')::text").fetchone() == (None,):
+        return 0
+    row = connection._run(_VERSION).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def create(url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S, allow_superuser: bool = False,
+           channel: str = "cli") -> tuple[int, int]:  # fmt: skip
+    """Create the schema where there is none, in one transaction that the store's chain records.
+
+    Returns:
+        The schema version before and after.
+
+    Raises:
+        EnvironmentProblem: as `open_server`; SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, NO_DATABASE; nothing was changed.
+    """
+    connection = open_server(url, write=True, deadline=deadline, allow_superuser=allow_superuser)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        # Several may start at once; whoever comes second finds the schema.
+        connection.lock(constants.STORE_CHAIN, deadline)
+        before = read_version(connection)
+        if before > constants.SCHEMA_VERSION:
+            raise problems.too_new(connection.path, before)
+        if before == constants.SCHEMA_VERSION:
+            return before, before
+        if before:
+            raise _no_way(connection.path, before)
+        _require_empty(connection)
+        for statement in schema_script.postgresql():
+            connection._run(statement)
+        connection._run("INSERT INTO alembic_version VALUES ($1)", (f"{constants.SCHEMA_VERSION:04}",))
+        step = Step(connection, constants.STORE_CHAIN, at, deadline)  # type: ignore[arg-type]
+        step.seal("migrate", actor, channel, {"from": 0, "to": constants.SCHEMA_VERSION})
+        return before, constants.SCHEMA_VERSION
+    finally:
+        connection.rollback()
+        connection.close()
+
+
+def _require_empty(connection: Connection) -> None:
+    """Require that a database without our schema is nobody else's, and holds texts as UTF-8."""
+    (encoding,) = connection._run("SELECT current_setting('server_encoding')").fetchone() or ("",)
+    if encoding != "UTF8":
+        raise errors.EnvironmentProblem(
+            "NO_DATABASE",
+            sentence("{} has the encoding {}; texts need UTF8.", _database(connection.path), encoding),
+            "create another: createdb --encoding UTF8 --template template0 NAME", db=connection.path,
+        )
+    row = connection._run("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace LIMIT 1").fetchone()
+    if row is not None:
+        raise errors.EnvironmentProblem(
+            "NO_DATABASE",
+            sentence("{} holds something else already: {}. Nothing was changed.", _database(connection.path), row[0]),
+            "name an empty database: createdb NAME", db=connection.path,
+        )
+
+
+def _require_rights(connection: Connection, allow_superuser: bool) -> None:
+    superuser, read_only, replica = connection._run(_RIGHTS).fetchone() or ("", "", "")
+    if replica == "true" or read_only == "on":
+        raise _read_only(connection.path, is_replica=replica == "true")
+    if superuser == "on" and not allow_superuser:
+        raise errors.EnvironmentProblem(
+            "READ_ONLY",
+            sentence(
+                "{} would be written as a superuser, whom no right and no trigger stops. Nothing was written.",
+                _database(connection.path),
+            ),
+            sentence(
+                "name a role of its own in the URL (CREATE ROLE orchestrator LOGIN; CREATE DATABASE ... OWNER"
+                " orchestrator), or pass {}", ALLOW_SUPERUSER,
+            ),
+            db=connection.path,
+        )
+
+
+def _connected(url: str, deadline_s: float) -> psycopg.Connection[Any]:
+    """A connection as the driver makes it; a server that is starting is waited for."""
+    until = time.monotonic() + deadline_s
+    given: dict[str, Any] = {"client_encoding": "utf8", "application_name": "orchestrator"}
+    if "connect_timeout" not in url:
+        given["connect_timeout"] = max(2, int(deadline_s))
+    while True:
+        try:
+            return psycopg.connect(url, autocommit=True, **given)
+        except psycopg.Error as error:
+            problem = _unreachable(str(error), url)
+            if "starting up" not in str(error) or time.monotonic() >= until:
+                # The driver's own words may hold what it was given.
+                raise problem from None
+        time.sleep(_TRIES_S)
+
+
+_HELP = (
+    ("password authentication failed", "give the right password: in the URL, PGPASSWORD or ~/.pgpass"),
+    ("no password supplied", "give the password: in the URL, PGPASSWORD or ~/.pgpass"),
+    ("does not exist", "create it: createdb NAME, or createuser NAME"),
+    ("no pg_hba.conf entry", "let pg_hba.conf of the server admit this user, database and address"),
+    ("too many clients", "wait until others have ended, or raise max_connections"),
+    ("invalid", "write it as postgresql://USER@HOST/DATABASE"),
+)
+
+
+def _unreachable(said: str, url: str) -> errors.EnvironmentProblem:
+    """Why no connection was made. Of what the driver says only lines are repeated in which no password is."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    why = " ".join(lines[-1:])
+    if any(part and part in why for part in (url, *passwords(url))):
+        why = "the URL is not valid"
+    way = next((way for words, way in _HELP if words in said), "start the server, or correct host and port in the URL")
+    path = masked(url)
+    return errors.EnvironmentProblem(
+        "NO_DATABASE", sentence("{} cannot be reached: {}.", _database(path), local(why.rstrip("."))), way, db=path
+    )
+
+
+def _translated(error: psycopg.Error, path: str) -> Exception:
+    """What an error of the server means."""
+    state = error.sqlstate or ""
+    said = (error.diag.message_primary or str(error)).strip()
+    if state.startswith("23"):
+        return sqlite3.IntegrityError(said)
+    if not state and isinstance(error, psycopg.DataError):
+        return errors.InvalidInput("INVALID_TEXT", "A text holds a NUL character, which PostgreSQL does not store.")
+    if state in _RETRIED:
+        return problems.busy(path)
+    if state == "57014":
+        return errors.EnvironmentProblem(
+            "BUSY", sentence("{} ended a statement: {}. Nothing was written.", _database(path), said),
+            "raise statement_timeout of the role or database, and run the same command again", db=path,
+        )
+    if state == "25006":
+        return _read_only(path, is_replica=False)
+    if state == "42501":
+        return errors.EnvironmentProblem(
+            "READ_ONLY", sentence("{} refuses this user: {}.", _database(path), said),
+            "have its owner grant the right, or name another user in the URL", db=path,
+        )
+    if state in _NO_ROOM:
+        return errors.EnvironmentProblem(
+            "DISK_FULL", sentence("The server of {} has no space left: {}.", _database(path, "the"), said),
+            "free space on the disk of the server and run the same command again", db=path,
+        )
+    if state in _LOST or state.startswith("08") or not state:
+        return errors.EnvironmentProblem(
+            "NO_DATABASE", sentence("The connection to {} was lost.", _database(path, "the")),
+            "run the same command again; with the same request id nothing is done twice", db=path,
+        )
+    return problems.corrupt(path, said) if state[:2] in ("XX", "58") else sqlite3.OperationalError(said)
+
+
+def _read_only(path: str, *, is_replica: bool) -> errors.EnvironmentProblem:
+    why = "its server is a replica" if is_replica else "transactions of this user only read"
+    way = "name the primary server in the URL" if is_replica else (
+        "set default_transaction_read_only to off for this user or database"
+    )
+    return errors.EnvironmentProblem("READ_ONLY", sentence("{} is read-only: {}.", _database(path), why), way, db=path)
+
+
+def _no_way(path: str, version: int) -> errors.EnvironmentProblem:
+    return errors.EnvironmentProblem(
+        "SCHEMA_TOO_OLD",
+        sentence(
+            "{} says schema version {}, which no program has made on PostgreSQL. Nothing was changed.",
+            _database(path), version,
+        ),
+        "name an empty database", db=path,
+    )
+
+
+def _database(path: str, article: str = "The") -> str:
+    return local(f"{article} database {path}", f"{article} database")
+
+
+def _number(chain: str) -> int:
+    """The second half of the key of a chain's lock; two that share one wait for each other at times."""
+    return (int.from_bytes(sha256.new(chain.encode()).digest()[:4]) >> 1) or 1

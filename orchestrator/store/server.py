@@ -1,0 +1,46 @@
+"""PostgreSQL databases, as what lies above asks for them; the driver is loaded by the first call."""
+
+from __future__ import annotations
+
+from orchestrator.core.suggestions import sentence
+from orchestrator.errors import EnvironmentProblem
+from orchestrator.hints import Any
+from orchestrator.store import constants
+
+
+def connect(url: str, **settings: Any) -> Any:
+    """A connection to a database of this program's schema, as `postgresql.connect` opens it.
+
+    Raises:
+        EnvironmentProblem: DATABASE_UNSUPPORTED, the driver is not installed; and as `postgresql.connect`.
+    """
+    return _loaded().connect(url, **settings)
+
+
+def create(url: str, at: str, **settings: Any) -> tuple[int, int]:
+    """Create the schema, as `postgresql.create` does."""
+    found: tuple[int, int] = _loaded().create(url, at, **settings)
+    return found
+
+
+def current(url: str, deadline_s: float) -> tuple[str, int, int]:
+    """The database as it may be shown, and the schema versions of it and of this program."""
+    postgresql = _loaded()
+    connection = postgresql.open_server(url, write=False, deadline=deadline_s)
+    try:
+        return connection.path, postgresql.read_version(connection), constants.SCHEMA_VERSION
+    finally:
+        connection.close()
+
+
+def _loaded() -> Any:
+    try:
+        from orchestrator.store import postgresql
+    except ImportError:
+        raise EnvironmentProblem(
+            "DATABASE_UNSUPPORTED",
+            "PostgreSQL databases need a driver that is not installed.",
+            sentence("pip install 'guarded-orchestrator[postgres]'"),
+            scheme="postgresql",
+        ) from None
+    return postgresql

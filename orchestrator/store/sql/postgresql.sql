@@ -1,0 +1,3203 @@
+CREATE FUNCTION orchestrator_refuse(message text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = message, ERRCODE = 'integrity_constraint_violation';
+END $$;
+
+CREATE FUNCTION orchestrator_write() RETURNS integer LANGUAGE sql STABLE AS $$
+  SELECT CASE current_setting('orchestrator.write', true) WHEN '1' THEN 1 END
+$$;
+
+CREATE FUNCTION orchestrator_json_value(found json) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE json_typeof(found)
+    WHEN 'string' THEN found #>> '{}'
+    WHEN 'null' THEN NULL
+    WHEN 'boolean' THEN CASE found::text WHEN 'true' THEN '1' ELSE '0' END
+    ELSE found::text END
+$$;
+
+CREATE FUNCTION orchestrator_json_at(document text, path text) RETURNS json LANGUAGE sql IMMUTABLE AS $$
+  SELECT document::json #> string_to_array(ltrim(translate(substr(path, 2), '[]', '.'), '.'), '.')
+$$;
+
+CREATE FUNCTION orchestrator_json_extract(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT orchestrator_json_value(orchestrator_json_at(document, path))
+$$;
+
+CREATE FUNCTION orchestrator_json_type(document text, path text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE json_typeof(found)
+    WHEN 'boolean' THEN found::text
+    WHEN 'string' THEN 'text'
+    WHEN 'number' THEN CASE WHEN found::text ~ '[.eE]' THEN 'real' ELSE 'integer' END
+    ELSE json_typeof(found) END
+  FROM orchestrator_json_at(document, path) found
+$$;
+
+CREATE FUNCTION orchestrator_json_length(document text, path text DEFAULT '$') RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE json_typeof(found) WHEN 'array' THEN json_array_length(found) ELSE 0 END
+  FROM orchestrator_json_at(document, path) found WHERE found IS NOT NULL
+$$;
+
+CREATE FUNCTION orchestrator_json_each(document text, path text DEFAULT '$')
+RETURNS TABLE (key text, value text, type text) LANGUAGE sql IMMUTABLE AS $$
+  SELECT key, orchestrator_json_value(member), orchestrator_json_type(member::text, '$') FROM (
+    SELECT (place - 1)::text AS key, member FROM orchestrator_json_at(document, path) found,
+      json_array_elements(CASE json_typeof(found) WHEN 'array' THEN found ELSE '[]' END)
+      WITH ORDINALITY t(member, place)
+    UNION ALL SELECT t.key, t.value FROM orchestrator_json_at(document, path) found,
+      json_each(CASE json_typeof(found) WHEN 'object' THEN found ELSE '{}' END) t
+  ) members
+$$;
+
+CREATE FUNCTION orchestrator_json_valid(document text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN document::json IS NOT NULL;
+EXCEPTION WHEN invalid_text_representation THEN
+  RETURN false;
+END $$;
+
+CREATE FUNCTION orchestrator_typeof(value anyelement) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN value IS NULL THEN 'null' ELSE CASE pg_typeof(value)::text
+    WHEN 'bytea' THEN 'blob' WHEN 'text' THEN 'text' WHEN 'character varying' THEN 'text' ELSE 'integer' END END
+$$;
+
+CREATE FUNCTION orchestrator_add(so_far bigint, more boolean) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN more IS NULL THEN so_far ELSE coalesce(so_far, 0) + more::integer END
+$$;
+
+CREATE AGGREGATE sum(boolean) (SFUNC = orchestrator_add, STYPE = bigint);
+
+CREATE TABLE agents (
+	id TEXT COLLATE "C" NOT NULL,
+	role TEXT COLLATE "C" NOT NULL,
+	parent_id TEXT COLLATE "C",
+	kind TEXT COLLATE "C" NOT NULL,
+	max_parallel_tasks BIGINT DEFAULT 1 NOT NULL,
+	active BIGINT DEFAULT 1 NOT NULL,
+	session_id TEXT COLLATE "C",
+	group_id TEXT COLLATE "C",
+	created_at TEXT COLLATE "C" NOT NULL,
+	created_seq BIGINT NOT NULL,
+	CONSTRAINT pk_agents PRIMARY KEY (id),
+	CONSTRAINT ck_agents_kind CHECK (kind IN ('ai', 'human', 'system')),
+	CONSTRAINT ck_agents_active CHECK (active IN (0, 1)),
+	CONSTRAINT ck_agents_max_parallel_tasks CHECK (max_parallel_tasks >= 1),
+	CONSTRAINT fk_agents_parent_id FOREIGN KEY(parent_id) REFERENCES agents (id)
+);
+
+CREATE INDEX ix_agents_standing ON agents (parent_id) WHERE session_id IS NULL;
+
+CREATE TABLE audit_events (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	kind TEXT COLLATE "C" NOT NULL,
+	actor TEXT COLLATE "C" NOT NULL,
+	channel TEXT COLLATE "C" NOT NULL,
+	at TEXT COLLATE "C" NOT NULL,
+	input TEXT COLLATE "C" NOT NULL,
+	rows TEXT COLLATE "C" NOT NULL,
+	prev_hash BYTEA NOT NULL,
+	hash BYTEA NOT NULL,
+	CONSTRAINT uq_audit_events_session_id_seq UNIQUE (session_id, seq),
+	CONSTRAINT ck_audit_events_seq CHECK (seq >= 1),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE refusals (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	id TEXT COLLATE "C" GENERATED ALWAYS AS (session_id || ':X' || CAST(seq AS text) || CASE WHEN part = 1 THEN '' ELSE '.' || CAST(part AS text) END) STORED NOT NULL,
+	door TEXT COLLATE "C" NOT NULL,
+	actor TEXT COLLATE "C",
+	claimed_session TEXT COLLATE "C",
+	group_id TEXT COLLATE "C",
+	role TEXT COLLATE "C",
+	status TEXT COLLATE "C",
+	turn BIGINT,
+	code TEXT COLLATE "C" NOT NULL,
+	detail TEXT COLLATE "C" NOT NULL,
+	refused_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT uq_refusals_session_id_seq_part UNIQUE (session_id, seq, part),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE INDEX ix_refusals_gate ON refusals (session_id, group_id, turn) WHERE code = 'GATE_FAILED';
+
+CREATE INDEX ix_refusals_turn ON refusals (session_id, group_id, turn, seq) WHERE turn IS NOT NULL;
+
+CREATE TABLE requests (
+	session_id TEXT COLLATE "C" NOT NULL,
+	request_id TEXT COLLATE "C" NOT NULL,
+	command TEXT COLLATE "C" NOT NULL,
+	input_hash TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	answer TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_requests PRIMARY KEY (session_id, request_id)
+);
+
+CREATE TABLE status_changes (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	entity TEXT COLLATE "C" NOT NULL,
+	entity_id TEXT COLLATE "C" NOT NULL,
+	from_status TEXT COLLATE "C",
+	to_status TEXT COLLATE "C" NOT NULL,
+	changed_by TEXT COLLATE "C" NOT NULL,
+	changed_at TEXT COLLATE "C" NOT NULL,
+	reason TEXT COLLATE "C" NOT NULL,
+	cause TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_status_changes PRIMARY KEY (session_id, seq, part)
+);
+
+CREATE INDEX ix_status_changes_entity ON status_changes (session_id, entity, entity_id, seq);
+
+CREATE INDEX ix_status_changes_reopened ON status_changes (session_id, entity, entity_id, seq) WHERE from_status = 'completed';
+
+CREATE TABLE texts (
+	hash TEXT COLLATE "C" NOT NULL,
+	content TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_texts PRIMARY KEY (hash),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE workflow_versions (
+	id BIGINT NOT NULL,
+	hash TEXT COLLATE "C" NOT NULL,
+	name TEXT COLLATE "C" NOT NULL,
+	content TEXT COLLATE "C" NOT NULL,
+	transitions_hash TEXT COLLATE "C" NOT NULL,
+	loaded_at TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	CONSTRAINT pk_workflow_versions PRIMARY KEY (id),
+	CONSTRAINT uq_workflow_versions_hash UNIQUE (hash),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE agent_files (
+	workflow_version_id BIGINT NOT NULL,
+	role TEXT COLLATE "C" NOT NULL,
+	name TEXT COLLATE "C" NOT NULL,
+	model TEXT COLLATE "C",
+	reports_to TEXT COLLATE "C",
+	content TEXT COLLATE "C" NOT NULL,
+	hash TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_agent_files PRIMARY KEY (workflow_version_id, name),
+	CONSTRAINT fk_agent_files_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE human_credentials (
+	id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	agent_id TEXT COLLATE "C" NOT NULL,
+	kind TEXT COLLATE "C" NOT NULL,
+	created_at TEXT COLLATE "C" NOT NULL,
+	verifier TEXT COLLATE "C",
+	source TEXT COLLATE "C",
+	rests_on TEXT COLLATE "C",
+	ends TEXT COLLATE "C",
+	due_at TEXT COLLATE "C",
+	CONSTRAINT pk_human_credentials PRIMARY KEY (id),
+	CONSTRAINT ck_human_credentials_kind CHECK (kind IN ('passphrase', 'ssh-key', 'removal', 'reset', 'link', 'use')),
+	CONSTRAINT uq_human_credentials_ends UNIQUE (ends),
+	CONSTRAINT fk_human_credentials_agent_id FOREIGN KEY(agent_id) REFERENCES agents (id)
+);
+
+CREATE TABLE human_tokens (
+	id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	agent_id TEXT COLLATE "C" NOT NULL,
+	hash TEXT COLLATE "C" NOT NULL,
+	enrolled_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_human_tokens PRIMARY KEY (id),
+	CONSTRAINT uq_human_tokens_hash UNIQUE (hash),
+	CONSTRAINT fk_human_tokens_agent_id FOREIGN KEY(agent_id) REFERENCES agents (id)
+);
+
+CREATE INDEX ix_human_tokens_agent ON human_tokens (agent_id, seq);
+
+CREATE TABLE projects (
+	id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	path TEXT COLLATE "C" NOT NULL,
+	alias TEXT COLLATE "C",
+	created_by TEXT COLLATE "C" NOT NULL,
+	created_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_projects PRIMARY KEY (id),
+	CONSTRAINT uq_projects_path UNIQUE (path),
+	CONSTRAINT uq_projects_alias UNIQUE (alias),
+	CONSTRAINT fk_projects_created_by FOREIGN KEY(created_by) REFERENCES agents (id)
+);
+
+CREATE TABLE sessions (
+	id TEXT COLLATE "C" NOT NULL,
+	kind TEXT COLLATE "C" NOT NULL,
+	mode TEXT COLLATE "C" NOT NULL,
+	testing_mode TEXT COLLATE "C" NOT NULL,
+	goal TEXT COLLATE "C" NOT NULL,
+	workflow_version_id BIGINT NOT NULL,
+	turn_timeout BIGINT NOT NULL,
+	disabled_roles TEXT COLLATE "C" NOT NULL,
+	created_by TEXT COLLATE "C" NOT NULL,
+	created_at TEXT COLLATE "C" NOT NULL,
+	status TEXT COLLATE "C" NOT NULL,
+	status_changed_by TEXT COLLATE "C",
+	status_changed_at TEXT COLLATE "C" NOT NULL,
+	status_seq BIGINT NOT NULL,
+	outcome TEXT COLLATE "C",
+	outcome_reason TEXT COLLATE "C",
+	planned BIGINT DEFAULT 0 NOT NULL,
+	awaited_role TEXT COLLATE "C",
+	awaited_agent_id TEXT COLLATE "C",
+	awaited_action TEXT COLLATE "C",
+	turn BIGINT,
+	awaited_since TEXT COLLATE "C",
+	held TEXT COLLATE "C",
+	held_seq BIGINT,
+	held_part BIGINT,
+	progress_seq BIGINT DEFAULT 0 NOT NULL,
+	answered_seq BIGINT DEFAULT 0 NOT NULL,
+	CONSTRAINT pk_sessions PRIMARY KEY (id),
+	CONSTRAINT ck_sessions_kind CHECK (kind IN ('orchestration', 'chat')),
+	CONSTRAINT ck_sessions_mode CHECK (mode IN ('simple', 'parallel')),
+	CONSTRAINT ck_sessions_testing_mode CHECK (testing_mode IN ('full', 'minimal', 'disabled')),
+	CONSTRAINT ck_sessions_status CHECK (status IN ('active', 'paused', 'ended')),
+	CONSTRAINT ck_sessions_outcome CHECK ((status = 'ended') = (outcome IS NOT NULL) AND (outcome IS NULL OR outcome IN ('accepted', 'investigation_only', 'abandoned', 'imported', 'closed'))),
+	CONSTRAINT ck_sessions_planned CHECK (planned IN (0, 1)),
+	CONSTRAINT fk_sessions_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id)
+);
+
+CREATE INDEX ix_sessions_open ON sessions (id) WHERE status <> 'ended';
+
+CREATE TABLE workflow_activations (
+	seq BIGINT NOT NULL,
+	workflow_version_id BIGINT NOT NULL,
+	activated_by TEXT COLLATE "C" NOT NULL,
+	activated_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_workflow_activations PRIMARY KEY (seq),
+	CONSTRAINT fk_workflow_activations_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE workflow_transitions (
+	workflow_version_id BIGINT NOT NULL,
+	current_agent TEXT COLLATE "C" NOT NULL,
+	response_status TEXT COLLATE "C" NOT NULL,
+	next_agent TEXT COLLATE "C",
+	action TEXT COLLATE "C" NOT NULL,
+	include_context TEXT COLLATE "C",
+	escalation_check BIGINT DEFAULT 0 NOT NULL,
+	model_override TEXT COLLATE "C",
+	fallback_agent TEXT COLLATE "C",
+	bypass_qa BIGINT DEFAULT 0 NOT NULL,
+	max_parallel BIGINT,
+	then_action TEXT COLLATE "C",
+	effect TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_workflow_transitions PRIMARY KEY (workflow_version_id, current_agent, response_status),
+	CONSTRAINT fk_workflow_transitions_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id)
+);
+
+CREATE TABLE acknowledgements (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	reason TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_acknowledgements PRIMARY KEY (session_id, seq, part),
+	CONSTRAINT fk_acknowledgements_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_acknowledgements_group ON acknowledgements (session_id, group_id, seq);
+
+CREATE TABLE adoptions (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	client TEXT COLLATE "C",
+	adopted_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_adoptions PRIMARY KEY (session_id, seq),
+	CONSTRAINT fk_adoptions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_adoptions_client ON adoptions (client, session_id, seq);
+
+CREATE TABLE agent_reports (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	id TEXT COLLATE "C" GENERATED ALWAYS AS (session_id || ':R' || CAST(seq AS text) || CASE WHEN part = 1 THEN '' ELSE '.' || CAST(part AS text) END) STORED NOT NULL,
+	group_id TEXT COLLATE "C",
+	role TEXT COLLATE "C" NOT NULL,
+	agent_id TEXT COLLATE "C" NOT NULL,
+	response_status TEXT COLLATE "C" NOT NULL,
+	raw_role TEXT COLLATE "C" NOT NULL,
+	raw_status TEXT COLLATE "C" NOT NULL,
+	effect TEXT COLLATE "C" NOT NULL,
+	turn BIGINT,
+	turn_assumed BIGINT NOT NULL,
+	summary TEXT COLLATE "C" NOT NULL,
+	details TEXT COLLATE "C" NOT NULL,
+	metadata TEXT COLLATE "C",
+	raw_hash TEXT COLLATE "C",
+	reported_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT uq_agent_reports_session_id_seq_part UNIQUE (session_id, seq, part),
+	CONSTRAINT ck_agent_reports_one_report_per_step CHECK (part = 1),
+	CONSTRAINT fk_agent_reports_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	CONSTRAINT fk_agent_reports_agent_id FOREIGN KEY(agent_id) REFERENCES agents (id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE INDEX ix_agent_reports_confirm ON agent_reports (session_id, seq) WHERE effect = 'confirm';
+
+CREATE INDEX ix_agent_reports_effect ON agent_reports (session_id, group_id, effect, seq);
+
+CREATE INDEX ix_agent_reports_role ON agent_reports (session_id, group_id, role, seq, response_status);
+
+CREATE INDEX ix_agent_reports_standing ON agent_reports (session_id, group_id, seq) WHERE effect <> 'merge' AND effect <> 'withheld' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'));
+
+CREATE TABLE blockers (
+	id TEXT COLLATE "C" NOT NULL,
+	session_id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C",
+	task_id TEXT COLLATE "C",
+	type TEXT COLLATE "C" NOT NULL,
+	class TEXT COLLATE "C" NOT NULL,
+	reason TEXT COLLATE "C" NOT NULL,
+	opened_by TEXT COLLATE "C",
+	opened_role TEXT COLLATE "C",
+	opened_at TEXT COLLATE "C" NOT NULL,
+	opened_seq BIGINT NOT NULL,
+	report_id TEXT COLLATE "C",
+	cause TEXT COLLATE "C" NOT NULL,
+	external BIGINT DEFAULT 0 NOT NULL,
+	external_dependency TEXT COLLATE "C",
+	external_by TEXT COLLATE "C",
+	external_seq BIGINT,
+	resolved_at TEXT COLLATE "C",
+	resolved_by TEXT COLLATE "C",
+	resolved_seq BIGINT,
+	resolution TEXT COLLATE "C",
+	resolution_note TEXT COLLATE "C",
+	CONSTRAINT pk_blockers PRIMARY KEY (id),
+	CONSTRAINT ck_blockers_class CHECK (class IN ('soft', 'hard')),
+	CONSTRAINT ck_blockers_cause CHECK (cause IN ('report', 'manual', 'cascade', 'gate', 'dependency', 'imported')),
+	CONSTRAINT ck_blockers_external CHECK (external IN (0, 1)),
+	CONSTRAINT ck_blockers_reason CHECK (reason <> ''),
+	CONSTRAINT ck_blockers_external_dependency CHECK ((external = 1) = (external_dependency IS NOT NULL)),
+	CONSTRAINT ck_blockers_resolved CHECK ((resolved_seq IS NULL) = (resolved_at IS NULL) AND (resolved_seq IS NULL) = (resolution IS NULL)),
+	CONSTRAINT fk_blockers_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_blockers_group ON blockers (session_id, group_id, opened_seq);
+
+CREATE INDEX ix_blockers_open ON blockers (session_id, group_id, opened_seq) WHERE resolved_seq IS NULL;
+
+CREATE INDEX ix_blockers_own ON blockers (session_id, group_id, opened_seq) WHERE task_id IS NULL;
+
+CREATE INDEX ix_blockers_own_resolved ON blockers (session_id, group_id, resolved_seq) WHERE task_id IS NULL AND resolved_seq IS NOT NULL;
+
+CREATE INDEX ix_blockers_resolved ON blockers (session_id, group_id, resolved_seq) WHERE resolved_seq IS NOT NULL;
+
+CREATE INDEX ix_blockers_task ON blockers (session_id, task_id, resolved_seq, opened_seq) WHERE task_id IS NOT NULL;
+
+CREATE TABLE context_items (
+	session_id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	name TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	CONSTRAINT pk_context_items PRIMARY KEY (session_id, group_id, name, seq),
+	CONSTRAINT fk_context_items_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE TABLE criteria (
+	session_id TEXT COLLATE "C" NOT NULL,
+	id TEXT COLLATE "C" NOT NULL,
+	text TEXT COLLATE "C" NOT NULL,
+	metric TEXT COLLATE "C",
+	operator TEXT COLLATE "C",
+	target TEXT COLLATE "C",
+	command TEXT COLLATE "C",
+	created_by TEXT COLLATE "C" NOT NULL,
+	created_at TEXT COLLATE "C" NOT NULL,
+	created_seq BIGINT NOT NULL,
+	status TEXT COLLATE "C" NOT NULL,
+	actual TEXT COLLATE "C",
+	reason TEXT COLLATE "C",
+	evidence TEXT COLLATE "C",
+	set_by TEXT COLLATE "C",
+	set_at TEXT COLLATE "C",
+	set_seq BIGINT,
+	removed_seq BIGINT,
+	removed_by TEXT COLLATE "C",
+	removed_reason TEXT COLLATE "C",
+	group_id TEXT COLLATE "C",
+	due_at TEXT COLLATE "C",
+	approval TEXT COLLATE "C",
+	approved_by TEXT COLLATE "C",
+	approved_seq BIGINT,
+	CONSTRAINT pk_criteria PRIMARY KEY (session_id, id),
+	CONSTRAINT ck_criteria_status CHECK (status IN ('open', 'met', 'deferred')),
+	CONSTRAINT ck_criteria_measure CHECK ((operator IS NULL OR operator IN ('ge', 'gt', 'le', 'lt', 'eq')) AND (operator IS NULL) = (metric IS NULL) AND (operator IS NULL) = (target IS NULL)),
+	CONSTRAINT ck_criteria_computed CHECK (status <> 'met' OR (operator IS NULL AND command IS NULL)),
+	CONSTRAINT ck_criteria_actual CHECK (actual IS NULL OR operator IS NOT NULL),
+	CONSTRAINT ck_criteria_set CHECK ((set_seq IS NULL) = (set_by IS NULL) AND (set_seq IS NULL) = (set_at IS NULL)),
+	CONSTRAINT fk_criteria_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_criteria_created ON criteria (session_id, created_seq);
+
+CREATE TABLE evidence (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	id TEXT COLLATE "C" GENERATED ALWAYS AS (session_id || ':E' || CAST(seq AS text) || CASE WHEN part = 1 THEN '' ELSE '.' || CAST(part AS text) END) STORED NOT NULL,
+	group_id TEXT COLLATE "C",
+	kind TEXT COLLATE "C" NOT NULL,
+	subject TEXT COLLATE "C" NOT NULL,
+	outcome TEXT COLLATE "C" NOT NULL,
+	hash TEXT COLLATE "C" NOT NULL,
+	size BIGINT NOT NULL,
+	content TEXT COLLATE "C",
+	path TEXT COLLATE "C",
+	CONSTRAINT uq_evidence_session_id_seq_part UNIQUE (session_id, seq, part),
+	CONSTRAINT ck_evidence_place CHECK ((content IS NULL) <> (path IS NULL)),
+	CONSTRAINT ck_evidence_size CHECK (size >= 0),
+	CONSTRAINT fk_evidence_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE INDEX ix_evidence_gate ON evidence (session_id, seq, part) WHERE kind = 'gate';
+
+CREATE INDEX ix_evidence_merge ON evidence (session_id, subject, seq) WHERE kind = 'merge';
+
+CREATE TABLE imported_sessions (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	peer_id TEXT COLLATE "C" NOT NULL,
+	peer_status TEXT COLLATE "C",
+	peer_version BIGINT,
+	source TEXT COLLATE "C" NOT NULL,
+	source_hash TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_imported_sessions PRIMARY KEY (session_id),
+	CONSTRAINT fk_imported_sessions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE TABLE questions (
+	id TEXT COLLATE "C" NOT NULL,
+	session_id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C",
+	task_id TEXT COLLATE "C",
+	kind TEXT COLLATE "C" NOT NULL,
+	text TEXT COLLATE "C" NOT NULL,
+	asked_by TEXT COLLATE "C" NOT NULL,
+	asked_at TEXT COLLATE "C" NOT NULL,
+	opened_seq BIGINT NOT NULL,
+	decision TEXT COLLATE "C",
+	closed_at TEXT COLLATE "C",
+	closed_by TEXT COLLATE "C",
+	closed_seq BIGINT,
+	answer TEXT COLLATE "C",
+	note TEXT COLLATE "C",
+	channel TEXT COLLATE "C",
+	CONSTRAINT pk_questions PRIMARY KEY (id),
+	CONSTRAINT ck_questions_kind CHECK (kind IN ('review', 'clarification', 'budget', 'reply', 'confirmation', 'continuation')),
+	CONSTRAINT fk_questions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_questions_open ON questions (session_id, group_id, opened_seq) WHERE closed_seq IS NULL;
+
+CREATE INDEX ix_questions_session ON questions (session_id, opened_seq);
+
+CREATE TABLE resume_points (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	group_id TEXT COLLATE "C",
+	task_id TEXT COLLATE "C",
+	status TEXT COLLATE "C" NOT NULL,
+	type TEXT COLLATE "C" NOT NULL,
+	class TEXT COLLATE "C" NOT NULL,
+	stage TEXT COLLATE "C",
+	phases_completed BIGINT,
+	phases_total BIGINT,
+	handoff_path TEXT COLLATE "C",
+	CONSTRAINT pk_resume_points PRIMARY KEY (session_id, seq),
+	CONSTRAINT ck_resume_points_status CHECK (status IN ('partial', 'blocked', 'failed')),
+	CONSTRAINT ck_resume_points_class CHECK (class IN ('soft', 'hard')),
+	CONSTRAINT fk_resume_points_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_resume_points_group ON resume_points (session_id, group_id, seq);
+
+CREATE TABLE router_decisions (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	id TEXT COLLATE "C" GENERATED ALWAYS AS (session_id || ':D' || CAST(seq AS text) || CASE WHEN part = 1 THEN '' ELSE '.' || CAST(part AS text) END) STORED NOT NULL,
+	group_id TEXT COLLATE "C",
+	current_agent TEXT COLLATE "C" NOT NULL,
+	response_status TEXT COLLATE "C" NOT NULL,
+	next_agent TEXT COLLATE "C",
+	action TEXT COLLATE "C" NOT NULL,
+	timestamp TEXT COLLATE "C" NOT NULL,
+	report_id TEXT COLLATE "C",
+	cause TEXT COLLATE "C" NOT NULL,
+	rules TEXT COLLATE "C" NOT NULL,
+	workflow_version_id BIGINT NOT NULL,
+	rules_version BIGINT NOT NULL,
+	handoff_hash TEXT COLLATE "C",
+	mandatory_review BIGINT DEFAULT 0 NOT NULL,
+	answer TEXT COLLATE "C" NOT NULL,
+	handoff_agent TEXT COLLATE "C",
+	handoff TEXT COLLATE "C",
+	CONSTRAINT uq_router_decisions_session_id_seq_part UNIQUE (session_id, seq, part),
+	CONSTRAINT ck_router_decisions_report_id CHECK ((report_id IS NULL OR (part = 1 AND report_id = session_id || ':R' || seq)) AND (report_id IS NOT NULL) = (cause = 'report')),
+	CONSTRAINT fk_router_decisions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	CONSTRAINT fk_router_decisions_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE INDEX idx_router_decisions_session ON router_decisions (session_id, group_id);
+
+CREATE INDEX ix_router_decisions_mandatory ON router_decisions (session_id, group_id, seq) WHERE mandatory_review = 1;
+
+CREATE INDEX ix_router_decisions_redispatch ON router_decisions (session_id, group_id, seq) WHERE cause = 'redispatch';
+
+CREATE TABLE standalone_handoffs (
+	session_id TEXT COLLATE "C" NOT NULL,
+	turn BIGINT NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	agent_id TEXT COLLATE "C" NOT NULL,
+	document TEXT COLLATE "C" NOT NULL,
+	hash TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT uq_standalone_handoffs_session_id_group_id_turn UNIQUE (session_id, group_id, turn),
+	CONSTRAINT fk_standalone_handoffs_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE starts (
+	session_id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	turn BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	role TEXT COLLATE "C" NOT NULL,
+	agent_id TEXT COLLATE "C" NOT NULL,
+	via TEXT COLLATE "C" NOT NULL,
+	client TEXT COLLATE "C" NOT NULL,
+	owner TEXT COLLATE "C",
+	call_id TEXT COLLATE "C",
+	isolation TEXT COLLATE "C",
+	started_at TEXT COLLATE "C" NOT NULL,
+	worker TEXT COLLATE "C",
+	trace TEXT COLLATE "C",
+	bound_at TEXT COLLATE "C",
+	bound_seq BIGINT,
+	ended_at TEXT COLLATE "C",
+	ended_seq BIGINT,
+	outcome TEXT COLLATE "C",
+	reason TEXT COLLATE "C",
+	due_at TEXT COLLATE "C",
+	CONSTRAINT pk_starts PRIMARY KEY (session_id, group_id, turn, seq),
+	CONSTRAINT ck_starts_via CHECK (via IN ('hook', 'mcp', 'drive')),
+	CONSTRAINT ck_starts_isolation CHECK (isolation IS NULL OR isolation IN ('worktree', 'none')),
+	CONSTRAINT ck_starts_outcome CHECK (outcome IS NULL OR outcome IN ('failed', 'lost', 'freed', 'limited')),
+	CONSTRAINT ck_starts_ended CHECK ((ended_seq IS NULL) = (ended_at IS NULL) AND (ended_seq IS NULL) = (outcome IS NULL)),
+	CONSTRAINT ck_starts_bound CHECK ((bound_seq IS NULL) = (bound_at IS NULL)),
+	CONSTRAINT fk_starts_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_starts_client ON starts (client, worker);
+
+CREATE INDEX ix_starts_open ON starts (session_id, group_id, turn) WHERE ended_seq IS NULL;
+
+CREATE TABLE task_groups (
+	session_id TEXT COLLATE "C" NOT NULL,
+	id TEXT COLLATE "C" NOT NULL,
+	name TEXT COLLATE "C" NOT NULL,
+	kind TEXT COLLATE "C" NOT NULL,
+	security_sensitive BIGINT DEFAULT 0 NOT NULL,
+	complexity BIGINT DEFAULT 3 NOT NULL,
+	priority BIGINT DEFAULT 2 NOT NULL,
+	created_by TEXT COLLATE "C" NOT NULL,
+	created_at TEXT COLLATE "C" NOT NULL,
+	created_seq BIGINT NOT NULL,
+	status TEXT COLLATE "C" NOT NULL,
+	status_changed_by TEXT COLLATE "C",
+	status_changed_at TEXT COLLATE "C" NOT NULL,
+	status_seq BIGINT NOT NULL,
+	awaited_role TEXT COLLATE "C",
+	awaited_agent_id TEXT COLLATE "C",
+	awaited_action TEXT COLLATE "C",
+	turn BIGINT,
+	awaited_since TEXT COLLATE "C",
+	held TEXT COLLATE "C",
+	held_seq BIGINT,
+	held_part BIGINT,
+	qa_attempts BIGINT DEFAULT 0 NOT NULL,
+	tl_review_attempts BIGINT DEFAULT 0 NOT NULL,
+	merge_attempts BIGINT DEFAULT 0 NOT NULL,
+	iterations BIGINT DEFAULT 0 NOT NULL,
+	senior BIGINT DEFAULT 0 NOT NULL,
+	builder_role TEXT COLLATE "C",
+	builder_agent_id TEXT COLLATE "C",
+	progress_seq BIGINT DEFAULT 0 NOT NULL,
+	answered_seq BIGINT DEFAULT 0 NOT NULL,
+	description TEXT COLLATE "C",
+	CONSTRAINT pk_task_groups PRIMARY KEY (session_id, id),
+	CONSTRAINT ck_task_groups_kind CHECK (kind IN ('code', 'research', 'chat')),
+	CONSTRAINT ck_task_groups_status CHECK (status IN ('pending', 'in_progress', 'completed', 'deferred_external', 'cancelled')),
+	CONSTRAINT ck_task_groups_security_sensitive CHECK (security_sensitive IN (0, 1)),
+	CONSTRAINT ck_task_groups_senior CHECK (senior IN (0, 1)),
+	CONSTRAINT ck_task_groups_complexity CHECK (complexity BETWEEN 1 AND 10),
+	CONSTRAINT ck_task_groups_priority CHECK (priority BETWEEN 0 AND 3),
+	CONSTRAINT ck_task_groups_held CHECK (held IS NULL OR held IN ('slot', 'session_paused')),
+	CONSTRAINT ck_task_groups_awaited CHECK (status = 'in_progress' OR awaited_role IS NULL),
+	CONSTRAINT fk_task_groups_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
+);
+
+CREATE INDEX ix_task_groups_held ON task_groups (session_id, held_seq) WHERE held IS NOT NULL;
+
+CREATE INDEX ix_task_groups_in_progress ON task_groups (session_id, created_seq) WHERE status = 'in_progress';
+
+CREATE INDEX ix_task_groups_pending ON task_groups (session_id, priority, created_seq) WHERE status = 'pending';
+
+CREATE TABLE deferrals (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	blocker_id TEXT COLLATE "C" NOT NULL,
+	reason TEXT COLLATE "C" NOT NULL,
+	dependency TEXT COLLATE "C" NOT NULL,
+	confirmed_by TEXT COLLATE "C" NOT NULL,
+	confirmed_seq BIGINT NOT NULL,
+	deferred_by TEXT COLLATE "C" NOT NULL,
+	deferred_at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_deferrals PRIMARY KEY (session_id, seq),
+	CONSTRAINT fk_deferrals_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	CONSTRAINT fk_deferrals_blocker_id FOREIGN KEY(blocker_id) REFERENCES blockers (id)
+);
+
+CREATE INDEX ix_deferrals_group ON deferrals (session_id, group_id, seq);
+
+CREATE TABLE grandfathered_groups (
+	session_id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	peer_id TEXT COLLATE "C" NOT NULL,
+	peer_status TEXT COLLATE "C",
+	completed_at TEXT COLLATE "C",
+	CONSTRAINT pk_grandfathered_groups PRIMARY KEY (session_id, group_id),
+	CONSTRAINT fk_grandfathered_groups_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id) DEFERRABLE INITIALLY DEFERRED
+);
+
+CREATE TABLE group_dependencies (
+	session_id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C" NOT NULL,
+	depends_on TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	added_by TEXT COLLATE "C" NOT NULL,
+	removed_seq BIGINT,
+	removed_by TEXT COLLATE "C",
+	removed_reason TEXT COLLATE "C",
+	CONSTRAINT pk_group_dependencies PRIMARY KEY (session_id, group_id, depends_on, seq),
+	CONSTRAINT fk_group_dependencies_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
+	CONSTRAINT fk_group_dependencies_depends_on FOREIGN KEY(session_id, depends_on) REFERENCES task_groups (session_id, id),
+	CONSTRAINT ck_group_dependencies_self CHECK (group_id <> depends_on)
+);
+
+CREATE INDEX ix_group_dependencies_depends_on ON group_dependencies (session_id, depends_on);
+
+CREATE TABLE import_findings (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	group_id TEXT COLLATE "C",
+	code TEXT COLLATE "C" NOT NULL,
+	text TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_import_findings PRIMARY KEY (session_id, seq, part),
+	CONSTRAINT fk_import_findings_session_id FOREIGN KEY(session_id) REFERENCES imported_sessions (session_id)
+);
+
+CREATE INDEX ix_import_findings_group ON import_findings (session_id, group_id);
+
+CREATE TABLE imported_logs (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	group_id TEXT COLLATE "C",
+	peer_id TEXT COLLATE "C",
+	agent TEXT COLLATE "C",
+	kind TEXT COLLATE "C",
+	logged_at TEXT COLLATE "C",
+	content TEXT COLLATE "C" NOT NULL,
+	more TEXT COLLATE "C",
+	CONSTRAINT uq_imported_logs_session_id_seq_part UNIQUE (session_id, seq, part),
+	CONSTRAINT fk_imported_logs_session_id FOREIGN KEY(session_id) REFERENCES imported_sessions (session_id),
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+);
+
+CREATE TABLE tasks (
+	session_id TEXT COLLATE "C" NOT NULL,
+	id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C",
+	parent_id TEXT COLLATE "C",
+	title TEXT COLLATE "C" NOT NULL,
+	description TEXT COLLATE "C" NOT NULL,
+	type TEXT COLLATE "C" NOT NULL,
+	priority BIGINT DEFAULT 2 NOT NULL,
+	assignee TEXT COLLATE "C",
+	auto_unblock BIGINT DEFAULT 0 NOT NULL,
+	created_by TEXT COLLATE "C",
+	created_at TEXT COLLATE "C" NOT NULL,
+	created_seq BIGINT NOT NULL,
+	status TEXT COLLATE "C" NOT NULL,
+	status_changed_by_agent_id TEXT COLLATE "C",
+	status_changed_at TEXT COLLATE "C" NOT NULL,
+	status_seq BIGINT NOT NULL,
+	former_status TEXT COLLATE "C",
+	blocked_reason TEXT COLLATE "C",
+	version BIGINT DEFAULT 1 NOT NULL,
+	claim_holder TEXT COLLATE "C",
+	claim_token TEXT COLLATE "C",
+	claim_until TEXT COLLATE "C",
+	claim_beat_at TEXT COLLATE "C",
+	CONSTRAINT pk_tasks PRIMARY KEY (session_id, id),
+	CONSTRAINT fk_tasks_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
+	CONSTRAINT fk_tasks_parent_id FOREIGN KEY(session_id, parent_id) REFERENCES tasks (session_id, id),
+	CONSTRAINT ck_tasks_status CHECK (status IN ('backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled')),
+	CONSTRAINT ck_tasks_auto_unblock CHECK (auto_unblock IN (0, 1)),
+	CONSTRAINT ck_tasks_priority CHECK (priority BETWEEN 0 AND 3),
+	CONSTRAINT ck_tasks_parent CHECK (parent_id IS NULL OR parent_id <> id),
+	CONSTRAINT ck_tasks_former_status CHECK ((status = 'blocked') = (former_status IS NOT NULL)),
+	CONSTRAINT ck_tasks_blocked_reason CHECK ((status = 'blocked') = (blocked_reason IS NOT NULL)),
+	CONSTRAINT ck_tasks_claim CHECK ((claim_holder IS NULL) = (claim_token IS NULL) AND (claim_holder IS NULL) = (claim_until IS NULL) AND (claim_holder IS NULL) = (claim_beat_at IS NULL)),
+	CONSTRAINT ck_tasks_claimed CHECK (claim_holder IS NULL OR status IN ('in_progress', 'blocked')),
+	CONSTRAINT fk_tasks_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	CONSTRAINT fk_tasks_assignee FOREIGN KEY(assignee) REFERENCES agents (id),
+	CONSTRAINT fk_tasks_created_by FOREIGN KEY(created_by) REFERENCES agents (id),
+	CONSTRAINT fk_tasks_status_changed_by_agent_id FOREIGN KEY(status_changed_by_agent_id) REFERENCES agents (id),
+	CONSTRAINT fk_tasks_claim_holder FOREIGN KEY(claim_holder) REFERENCES agents (id)
+);
+
+CREATE INDEX idx_tasks_status_changed_by ON tasks (status_changed_by_agent_id);
+
+CREATE INDEX ix_tasks_assignee ON tasks (assignee, status);
+
+CREATE INDEX ix_tasks_claimed ON tasks (session_id, claim_until) WHERE claim_until IS NOT NULL;
+
+CREATE INDEX ix_tasks_created ON tasks (session_id, created_seq);
+
+CREATE INDEX ix_tasks_group ON tasks (session_id, group_id, status);
+
+CREATE INDEX ix_tasks_parent ON tasks (session_id, parent_id, status, priority, created_at);
+
+CREATE INDEX ix_tasks_pending ON tasks (session_id, priority, created_at) WHERE status IN ('backlog', 'todo');
+
+CREATE TABLE turn_runs (
+	session_id TEXT COLLATE "C" NOT NULL,
+	id TEXT COLLATE "C" NOT NULL,
+	group_id TEXT COLLATE "C",
+	turn BIGINT NOT NULL,
+	role TEXT COLLATE "C" NOT NULL,
+	prompt TEXT COLLATE "C" NOT NULL,
+	executor TEXT COLLATE "C" NOT NULL,
+	model TEXT COLLATE "C",
+	folder TEXT COLLATE "C" NOT NULL,
+	root TEXT COLLATE "C" NOT NULL,
+	lock_key TEXT COLLATE "C" NOT NULL,
+	queued_by TEXT COLLATE "C" NOT NULL,
+	queued_at TEXT COLLATE "C" NOT NULL,
+	created_seq BIGINT NOT NULL,
+	state TEXT COLLATE "C" NOT NULL,
+	state_changed_by TEXT COLLATE "C" NOT NULL,
+	state_changed_at TEXT COLLATE "C" NOT NULL,
+	state_seq BIGINT NOT NULL,
+	owner TEXT COLLATE "C",
+	started_at TEXT COLLATE "C",
+	ended_at TEXT COLLATE "C",
+	reason TEXT COLLATE "C",
+	error_code TEXT COLLATE "C",
+	blocked_reason TEXT COLLATE "C",
+	timeout_ms BIGINT,
+	limit_name TEXT COLLATE "C",
+	output TEXT COLLATE "C",
+	usage TEXT COLLATE "C",
+	CONSTRAINT pk_turn_runs PRIMARY KEY (session_id, id),
+	CONSTRAINT uq_turn_runs_id UNIQUE (id),
+	CONSTRAINT fk_turn_runs_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
+	CONSTRAINT ck_turn_runs_state CHECK (state IN ('queued', 'running', 'answered', 'no_answer', 'failed', 'limited')),
+	CONSTRAINT ck_turn_runs_ended CHECK ((state IN ('answered', 'no_answer', 'failed', 'limited')) = (ended_at IS NOT NULL)),
+	CONSTRAINT ck_turn_runs_owner CHECK ((ended_at IS NULL) = (owner IS NOT NULL)),
+	CONSTRAINT ck_turn_runs_answer CHECK (state <> 'answered' OR (output IS NOT NULL AND output <> '')),
+	CONSTRAINT ck_turn_runs_reason CHECK (state NOT IN ('no_answer', 'failed', 'limited') OR (reason IS NOT NULL AND reason <> '')),
+	CONSTRAINT fk_turn_runs_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	CONSTRAINT fk_turn_runs_queued_by FOREIGN KEY(queued_by) REFERENCES agents (id)
+);
+
+CREATE INDEX ix_turn_runs_open ON turn_runs (state, id) WHERE ended_at IS NULL;
+
+CREATE INDEX ix_turn_runs_turn ON turn_runs (session_id, group_id, turn);
+
+CREATE TABLE notices (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	agent_id TEXT COLLATE "C" NOT NULL,
+	task_id TEXT COLLATE "C" NOT NULL,
+	blocker_id TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_notices PRIMARY KEY (session_id, seq, part),
+	CONSTRAINT fk_notices_session_id_task_id FOREIGN KEY(session_id, task_id) REFERENCES tasks (session_id, id),
+	CONSTRAINT fk_notices_agent_id FOREIGN KEY(agent_id) REFERENCES agents (id),
+	CONSTRAINT fk_notices_blocker_id FOREIGN KEY(blocker_id) REFERENCES blockers (id)
+);
+
+CREATE INDEX ix_notices_agent ON notices (agent_id, session_id, seq);
+
+CREATE TABLE runs (
+	session_id TEXT COLLATE "C" NOT NULL,
+	id TEXT COLLATE "C" NOT NULL,
+	log_id TEXT COLLATE "C" NOT NULL,
+	task_id TEXT COLLATE "C" NOT NULL,
+	prompt TEXT COLLATE "C" NOT NULL,
+	task_type TEXT COLLATE "C" NOT NULL,
+	executor TEXT COLLATE "C" NOT NULL,
+	provider TEXT COLLATE "C" NOT NULL,
+	model TEXT COLLATE "C",
+	retry_of TEXT COLLATE "C",
+	verification_root TEXT COLLATE "C" NOT NULL,
+	queued_by TEXT COLLATE "C" NOT NULL,
+	queued_at TEXT COLLATE "C" NOT NULL,
+	created_seq BIGINT NOT NULL,
+	state TEXT COLLATE "C" NOT NULL,
+	state_changed_by TEXT COLLATE "C" NOT NULL,
+	state_changed_at TEXT COLLATE "C" NOT NULL,
+	state_seq BIGINT NOT NULL,
+	owner TEXT COLLATE "C",
+	started_at TEXT COLLATE "C",
+	ended_at TEXT COLLATE "C",
+	executor_status TEXT COLLATE "C",
+	error_code TEXT COLLATE "C",
+	error_reason TEXT COLLATE "C",
+	executor_blocked BIGINT DEFAULT 0 NOT NULL,
+	blocked_reason TEXT COLLATE "C",
+	timeout_ms BIGINT,
+	limit_name TEXT COLLATE "C",
+	files_modified_count BIGINT DEFAULT 0 NOT NULL,
+	output TEXT COLLATE "C",
+	question_id TEXT COLLATE "C",
+	CONSTRAINT pk_runs PRIMARY KEY (session_id, id),
+	CONSTRAINT uq_runs_id UNIQUE (id),
+	CONSTRAINT uq_runs_session_id_log_id UNIQUE (session_id, log_id),
+	CONSTRAINT fk_runs_session_id_task_id FOREIGN KEY(session_id, task_id) REFERENCES tasks (session_id, id),
+	CONSTRAINT fk_runs_retry_of FOREIGN KEY(session_id, retry_of) REFERENCES runs (session_id, id),
+	CONSTRAINT ck_runs_state CHECK (state IN ('queued', 'running', 'awaiting_response', 'complete', 'incomplete', 'error', 'cancelled')),
+	CONSTRAINT ck_runs_task_type CHECK (task_type IN ('READ_INFO', 'REPORT', 'LIGHT_EDIT', 'IMPLEMENTATION', 'REVIEW_RESPONSE', 'CONFIG_CI_CHANGE', 'DANGEROUS_OP')),
+	CONSTRAINT ck_runs_executor_status CHECK (executor_status IS NULL OR executor_status IN ('COMPLETE', 'INCOMPLETE', 'NO_EVIDENCE', 'ERROR', 'INVALID', 'BLOCKED')),
+	CONSTRAINT ck_runs_blocked CHECK (executor_status IS DISTINCT FROM 'BLOCKED' OR task_type = 'DANGEROUS_OP'),
+	CONSTRAINT ck_runs_ended CHECK ((state IN ('complete', 'incomplete', 'error', 'cancelled')) = (ended_at IS NOT NULL)),
+	CONSTRAINT ck_runs_complete CHECK (state <> 'complete' OR executor_status IS NOT DISTINCT FROM 'COMPLETE'),
+	CONSTRAINT ck_runs_reason CHECK (state NOT IN ('incomplete', 'error', 'cancelled') OR (error_reason IS NOT NULL AND error_reason <> '')),
+	CONSTRAINT ck_runs_question CHECK (state <> 'awaiting_response' OR question_id IS NOT NULL),
+	CONSTRAINT ck_runs_owner CHECK ((state = 'running') = (owner IS NOT NULL)),
+	CONSTRAINT ck_runs_executor_blocked CHECK (executor_blocked IN (0, 1)),
+	CONSTRAINT ck_runs_blocked_reason CHECK (executor_blocked = 0 OR blocked_reason IS NOT NULL),
+	CONSTRAINT fk_runs_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
+	CONSTRAINT fk_runs_queued_by FOREIGN KEY(queued_by) REFERENCES agents (id)
+);
+
+CREATE INDEX ix_runs_created ON runs (session_id, created_seq);
+
+CREATE INDEX ix_runs_open ON runs (state, id) WHERE ended_at IS NULL;
+
+CREATE INDEX ix_runs_task ON runs (session_id, task_id);
+
+CREATE TABLE task_dependencies (
+	session_id TEXT COLLATE "C" NOT NULL,
+	task_id TEXT COLLATE "C" NOT NULL,
+	depends_on_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	added_by TEXT COLLATE "C",
+	removed_seq BIGINT,
+	removed_by TEXT COLLATE "C",
+	removed_reason TEXT COLLATE "C",
+	CONSTRAINT pk_task_dependencies PRIMARY KEY (session_id, task_id, depends_on_id, seq),
+	CONSTRAINT fk_task_dependencies_session_id_task_id FOREIGN KEY(session_id, task_id) REFERENCES tasks (session_id, id),
+	CONSTRAINT fk_task_dependencies_depends_on_id FOREIGN KEY(session_id, depends_on_id) REFERENCES tasks (session_id, id),
+	CONSTRAINT ck_task_dependencies_self CHECK (task_id <> depends_on_id),
+	CONSTRAINT fk_task_dependencies_added_by FOREIGN KEY(added_by) REFERENCES agents (id)
+);
+
+CREATE INDEX ix_task_dependencies_depends_on ON task_dependencies (session_id, depends_on_id);
+
+CREATE TABLE run_events (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	run_id TEXT COLLATE "C" NOT NULL,
+	at TEXT COLLATE "C" NOT NULL,
+	kind TEXT COLLATE "C" NOT NULL,
+	level TEXT COLLATE "C" NOT NULL,
+	text TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_run_events PRIMARY KEY (session_id, seq, part),
+	CONSTRAINT ck_run_events_level CHECK (level IN ('summary', 'full')),
+	CONSTRAINT fk_run_events_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
+);
+
+CREATE INDEX ix_run_events_run ON run_events (session_id, run_id, seq);
+
+CREATE TABLE run_files (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	run_id TEXT COLLATE "C" NOT NULL,
+	path TEXT COLLATE "C" NOT NULL,
+	change TEXT COLLATE "C",
+	present BIGINT NOT NULL,
+	detected_at TEXT COLLATE "C" NOT NULL,
+	detection_method TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_run_files PRIMARY KEY (session_id, seq, part),
+	CONSTRAINT ck_run_files_detection_method CHECK (detection_method IN ('diff', 'executor_claim')),
+	CONSTRAINT ck_run_files_present CHECK (present IN (0, 1)),
+	CONSTRAINT fk_run_files_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
+);
+
+CREATE INDEX ix_run_files_run ON run_files (session_id, run_id, seq);
+
+CREATE TABLE run_locks (
+	session_id TEXT COLLATE "C" NOT NULL,
+	run_id TEXT COLLATE "C" NOT NULL,
+	path TEXT COLLATE "C" NOT NULL,
+	mode TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	acquired_at TEXT COLLATE "C" NOT NULL,
+	released_at TEXT COLLATE "C",
+	released_seq BIGINT,
+	CONSTRAINT pk_run_locks PRIMARY KEY (session_id, run_id, path, seq),
+	CONSTRAINT fk_run_locks_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id),
+	CONSTRAINT ck_run_locks_mode CHECK (mode IN ('read', 'write')),
+	CONSTRAINT ck_run_locks_released CHECK ((released_at IS NULL) = (released_seq IS NULL))
+);
+
+CREATE INDEX ix_run_locks_held ON run_locks (path) WHERE released_seq IS NULL;
+
+CREATE TABLE run_violations (
+	session_id TEXT COLLATE "C" NOT NULL,
+	seq BIGINT NOT NULL,
+	part BIGINT DEFAULT 1 NOT NULL,
+	run_id TEXT COLLATE "C" NOT NULL,
+	type TEXT COLLATE "C" NOT NULL,
+	limit_value BIGINT NOT NULL,
+	actual BIGINT NOT NULL,
+	at TEXT COLLATE "C" NOT NULL,
+	CONSTRAINT pk_run_violations PRIMARY KEY (session_id, seq, part),
+	CONSTRAINT fk_run_violations_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
+);
+
+CREATE INDEX ix_run_violations_run ON run_violations (session_id, run_id, seq);
+
+CREATE VIEW handoffs AS
+SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
+UNION ALL
+SELECT session_id, seq, group_id, handoff_agent, handoff, handoff_hash FROM router_decisions WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
+
+CREATE VIEW group_marks AS
+SELECT
+    g.session_id AS session_id,
+    g.id AS group_id,
+    g.kind AS kind,
+    g.status AS status,
+    g.security_sensitive AS security_sensitive,
+    (SELECT s.testing_mode FROM sessions s WHERE s.id = g.session_id) AS testing_mode,
+    CASE WHEN EXISTS (SELECT c.seq FROM status_changes c WHERE c.session_id = g.session_id AND c.entity = 'group' AND c.entity_id = g.id AND c.from_status = 'completed' ORDER BY c.seq DESC LIMIT 1) THEN (SELECT c.seq FROM status_changes c WHERE c.session_id = g.session_id AND c.entity = 'group' AND c.entity_id = g.id AND c.from_status = 'completed' ORDER BY c.seq DESC LIMIT 1) ELSE 0 END AS base_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) AS standing_seq,
+    (SELECT r.effect FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) AS standing_effect,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'merge' ORDER BY r.seq DESC LIMIT 1) AS merge_seq,
+    (SELECT CASE WHEN (SELECT t.isolation FROM starts t WHERE t.session_id = r.session_id AND t.group_id = r.group_id AND t.turn = r.turn AND t.seq < r.seq ORDER BY t.seq DESC LIMIT 1) IS DISTINCT FROM 'worktree' OR (SELECT d.rules_version FROM router_decisions d WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1) < 5 THEN 'not_needed' ELSE (SELECT e.outcome FROM evidence e WHERE e.session_id = r.session_id AND e.subject = r.group_id AND e.seq = r.seq AND e.kind = 'merge' LIMIT 1) END FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'merge' ORDER BY r.seq DESC LIMIT 1) AS merge_proof,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AS submit_test_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_review' ORDER BY r.seq DESC LIMIT 1) AS submit_review_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' ORDER BY r.seq DESC LIMIT 1) AS test_pass_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_fail' ORDER BY r.seq DESC LIMIT 1) AS test_fail_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' AND r.seq > (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AND r.seq <= (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) ORDER BY r.seq DESC LIMIT 1) AS passed_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS qa_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_seq,
+    (SELECT r.effect FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_effect,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'tech_lead' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS tech_lead_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'project_manager' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS manager_seq,
+    (SELECT t.seq FROM router_decisions t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.mandatory_review = 1 ORDER BY t.seq DESC LIMIT 1) AS mandatory_seq,
+    (SELECT t.id FROM blockers t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.resolved_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_blocker,
+    (SELECT t.id FROM questions t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.closed_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_question,
+    (SELECT t.id FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.status IN ('backlog', 'todo', 'in_progress', 'blocked') LIMIT 1) AS open_task,
+    CASE WHEN EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id) AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.status = 'done') THEN 1 ELSE 0 END AS no_task_done,
+    (SELECT t.opened_seq FROM blockers t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.task_id IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS blocker_seq,
+    (SELECT t.resolved_seq FROM blockers t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.task_id IS NULL AND t.resolved_seq IS NOT NULL ORDER BY t.resolved_seq DESC LIMIT 1) AS resolved_seq,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.effect = 'confirm' AND r.role = 'project_manager' ORDER BY r.seq DESC LIMIT 1) AS confirm_seq,
+    (SELECT t.seq FROM acknowledgements t WHERE t.session_id = g.session_id AND t.group_id = g.id AND EXISTS (SELECT 1 FROM agent_reports r WHERE r.session_id = t.session_id AND r.seq = t.seq AND r.part = 1 AND r.role = 'project_manager') ORDER BY t.seq DESC LIMIT 1) AS acknowledged_seq,
+    EXISTS (SELECT 1 FROM acknowledgements t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.seq = (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.effect = 'confirm' AND r.role = 'project_manager' ORDER BY r.seq DESC LIMIT 1)) AS confirm_acknowledged
+FROM task_groups g;
+
+CREATE VIEW group_reasons AS
+SELECT DISTINCT
+    session_id AS session_id,
+    group_id AS group_id,
+    kind AS kind,
+    status AS status,
+    base_seq AS base_seq,
+    standing_seq AS standing_seq,
+    merge_seq AS merge_seq,
+    submit_test_seq AS submit_test_seq,
+    submit_review_seq AS submit_review_seq,
+    test_fail_seq AS test_fail_seq,
+    passed_seq AS passed_seq,
+    qa_answer_seq AS qa_answer_seq,
+    tech_lead_seq AS tech_lead_seq,
+    manager_seq AS manager_seq,
+    mandatory_seq AS mandatory_seq,
+    open_blocker AS open_blocker,
+    open_question AS open_question,
+    open_task AS open_task,
+    no_task_done AS no_task_done,
+    waits_on AS waits_on,
+    blocker_seq AS blocker_seq,
+    resolved_seq AS resolved_seq,
+    confirm_seq AS confirm_seq,
+    acknowledged_seq AS acknowledged_seq,
+    confirm_acknowledged AS confirm_acknowledged,
+    CASE WHEN kind = 'chat' THEN 'chat' WHEN standing_seq IS NULL THEN 'never' WHEN standing_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'approved' WHEN true THEN 'voided' END AS approved_why,
+    CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN (submit_test_seq > base_seq OR submit_review_seq > base_seq) IS NOT true THEN 'no_submission' WHEN test_fail_seq > base_seq AND (test_pass_seq IS NULL OR test_fail_seq > test_pass_seq) THEN 'open_test_fail' WHEN submit_test_seq > base_seq AND passed_seq IS NOT NULL THEN 'test_pass' WHEN testing_mode IN ('minimal', 'disabled') THEN 'testing_mode' WHEN ((submit_test_seq > base_seq) IS NOT true AND (qa_seq > base_seq) IS NOT true) THEN 'qa_not_asked' WHEN qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq AND (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'unfinished_accepted' WHEN submit_test_seq > base_seq AND (qa_answer_seq > submit_test_seq) IS NOT true THEN 'qa_unanswered' WHEN true THEN 'no_test_pass' END AS tested_why,
+    CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN merge_seq IS NULL THEN 'never' WHEN merge_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof IS NULL THEN 'unproven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'nothing_to_merge' THEN 'nothing_to_merge' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'merged' THEN 'proven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq THEN 'merged' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'before_approval' WHEN true THEN 'voided' END AS merged_why,
+    CASE WHEN kind = 'chat' THEN 'chat' WHEN open_blocker IS NOT NULL THEN 'open_blocker' WHEN open_question IS NOT NULL THEN 'open_question' WHEN open_task IS NOT NULL THEN 'open_task' WHEN no_task_done = 1 THEN 'no_task_done' WHEN waits_on IS NOT NULL THEN 'dependency' WHEN true THEN 'clear' END AS unblocked_why,
+    CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT true THEN 'no_review' WHEN security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT true THEN 'no_security_review' WHEN mandatory_seq IS NULL AND security_sensitive = 0 THEN 'not_required' WHEN true THEN 'reviewed' END AS reviewed_why
+FROM (SELECT DISTINCT m.*, (WITH RECURSIVE waits(group_id) AS (SELECT d.depends_on FROM group_dependencies d WHERE d.group_id = m.group_id AND d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed') UNION SELECT d.depends_on FROM waits w JOIN group_dependencies d ON true WHERE d.group_id = w.group_id AND d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed')) SELECT w.group_id FROM waits w WHERE (SELECT status = 'in_progress' AND open_blocker IS NULL AND open_question IS NULL AND open_task IS NULL AND no_task_done = 0 AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN standing_seq IS NULL THEN 'never' WHEN standing_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'approved' WHEN true THEN 'voided' END WHEN 'approved' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN (submit_test_seq > base_seq OR submit_review_seq > base_seq) IS NOT true THEN 'no_submission' WHEN test_fail_seq > base_seq AND (test_pass_seq IS NULL OR test_fail_seq > test_pass_seq) THEN 'open_test_fail' WHEN submit_test_seq > base_seq AND passed_seq IS NOT NULL THEN 'test_pass' WHEN testing_mode IN ('minimal', 'disabled') THEN 'testing_mode' WHEN ((submit_test_seq > base_seq) IS NOT true AND (qa_seq > base_seq) IS NOT true) THEN 'qa_not_asked' WHEN qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq AND (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'unfinished_accepted' WHEN submit_test_seq > base_seq AND (qa_answer_seq > submit_test_seq) IS NOT true THEN 'qa_unanswered' WHEN true THEN 'no_test_pass' END WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN merge_seq IS NULL THEN 'never' WHEN merge_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof IS NULL THEN 'unproven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'nothing_to_merge' THEN 'nothing_to_merge' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'merged' THEN 'proven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq THEN 'merged' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'before_approval' WHEN true THEN 'voided' END WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT true THEN 'no_review' WHEN security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT true THEN 'no_security_review' WHEN mandatory_seq IS NULL AND security_sensitive = 0 THEN 'not_required' WHEN true THEN 'reviewed' END WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END FROM (SELECT DISTINCT kind, status, security_sensitive, testing_mode, base_seq, standing_seq, standing_effect, merge_seq, merge_proof, submit_test_seq, submit_review_seq, test_pass_seq, test_fail_seq, passed_seq, qa_seq, qa_answer_seq, qa_answer_effect, tech_lead_seq, mandatory_seq, open_blocker, open_question, open_task, no_task_done FROM group_marks k WHERE k.session_id = m.session_id AND k.group_id = w.group_id) source) IS NOT true LIMIT 1) AS waits_on FROM group_marks m) source;
+
+CREATE VIEW completion_paths AS
+SELECT
+    session_id AS session_id,
+    group_id AS group_id,
+    kind AS kind,
+    status AS status,
+    CASE WHEN CASE approved_why WHEN 'approved' THEN true ELSE false END THEN 1 ELSE 0 END AS approved_met,
+    approved_why AS approved_why,
+    CASE approved_why WHEN 'reopened' THEN base_seq WHEN 'approved' THEN standing_seq WHEN 'voided' THEN standing_seq END AS approved_seq,
+    CASE WHEN CASE tested_why WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END THEN 1 ELSE 0 END AS tested_met,
+    tested_why AS tested_why,
+    CASE tested_why WHEN 'open_test_fail' THEN test_fail_seq WHEN 'test_pass' THEN passed_seq WHEN 'qa_not_asked' THEN submit_review_seq WHEN 'unfinished_accepted' THEN qa_answer_seq WHEN 'qa_unanswered' THEN submit_test_seq WHEN 'no_test_pass' THEN qa_answer_seq END AS tested_seq,
+    CASE WHEN CASE merged_why WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END THEN 1 ELSE 0 END AS merged_met,
+    merged_why AS merged_why,
+    CASE merged_why WHEN 'reopened' THEN base_seq WHEN 'unproven' THEN merge_seq WHEN 'nothing_to_merge' THEN merge_seq WHEN 'proven' THEN merge_seq WHEN 'merged' THEN merge_seq WHEN 'before_approval' THEN merge_seq WHEN 'voided' THEN standing_seq END AS merged_seq,
+    CASE WHEN CASE unblocked_why WHEN 'clear' THEN true ELSE false END THEN 1 ELSE 0 END AS unblocked_met,
+    unblocked_why AS unblocked_why,
+    CASE unblocked_why WHEN 'open_blocker' THEN (SELECT b.opened_seq FROM blockers b WHERE b.id = open_blocker) WHEN 'open_question' THEN (SELECT q.opened_seq FROM questions q WHERE q.id = open_question) WHEN 'dependency' THEN (SELECT d.seq FROM group_dependencies d WHERE d.session_id = p.session_id AND d.group_id = p.group_id AND d.depends_on = waits_on AND d.removed_seq IS NULL) WHEN 'clear' THEN resolved_seq END AS unblocked_seq,
+    CASE WHEN CASE reviewed_why WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END THEN 1 ELSE 0 END AS reviewed_met,
+    reviewed_why AS reviewed_why,
+    CASE reviewed_why WHEN 'no_review' THEN mandatory_seq WHEN 'reviewed' THEN tech_lead_seq END AS reviewed_seq,
+    CASE WHEN CASE confirmed_why WHEN 'not_required' THEN true WHEN 'confirmed' THEN true WHEN 'acknowledged' THEN true ELSE false END THEN 1 ELSE 0 END AS confirmed_met,
+    confirmed_why AS confirmed_why,
+    CASE confirmed_why WHEN 'confirmed' THEN confirm_seq WHEN 'acknowledged' THEN acknowledged_seq WHEN 'not_confirmed' THEN resolved_seq END AS confirmed_seq,
+    CASE unblocked_why WHEN 'open_blocker' THEN open_blocker WHEN 'open_question' THEN open_question WHEN 'open_task' THEN open_task WHEN 'dependency' THEN waits_on END AS unblocked_ref,
+    CASE WHEN (SELECT true) AND (CASE approved_why WHEN 'approved' THEN true ELSE false END AND CASE tested_why WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END AND CASE merged_why WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END AND CASE unblocked_why WHEN 'clear' THEN true ELSE false END AND CASE reviewed_why WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END AND CASE confirmed_why WHEN 'not_required' THEN true WHEN 'confirmed' THEN true WHEN 'acknowledged' THEN true ELSE false END) THEN 1 ELSE 0 END AS chain,
+    CASE WHEN (SELECT true) AND (confirm_acknowledged AND confirm_seq > base_seq AND CASE unblocked_why WHEN 'clear' THEN true ELSE false END AND (standing_seq IS NULL OR standing_seq <= confirm_seq) AND (merge_seq IS NULL OR merge_seq <= confirm_seq) AND (manager_seq IS NULL OR manager_seq <= confirm_seq)) THEN 1 ELSE 0 END AS pm_path,
+    CASE WHEN (SELECT true) AND ((CASE approved_why WHEN 'approved' THEN true ELSE false END AND CASE tested_why WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END AND CASE merged_why WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END AND CASE unblocked_why WHEN 'clear' THEN true ELSE false END AND CASE reviewed_why WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END AND CASE confirmed_why WHEN 'not_required' THEN true WHEN 'confirmed' THEN true WHEN 'acknowledged' THEN true ELSE false END) OR (confirm_acknowledged AND confirm_seq > base_seq AND CASE unblocked_why WHEN 'clear' THEN true ELSE false END AND (standing_seq IS NULL OR standing_seq <= confirm_seq) AND (merge_seq IS NULL OR merge_seq <= confirm_seq) AND (manager_seq IS NULL OR manager_seq <= confirm_seq))) THEN 1 ELSE 0 END AS valid,
+    CASE WHEN kind = 'chat' THEN 'closed' WHEN CASE approved_why WHEN 'approved' THEN true ELSE false END = false THEN 'approved' WHEN CASE tested_why WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END = false THEN 'tested' WHEN CASE merged_why WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END = false THEN 'merged' WHEN CASE unblocked_why WHEN 'clear' THEN true ELSE false END = false THEN 'unblocked' WHEN CASE reviewed_why WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END = false THEN 'reviewed' WHEN CASE confirmed_why WHEN 'not_required' THEN true WHEN 'confirmed' THEN true WHEN 'acknowledged' THEN true ELSE false END = false THEN 'confirmed' END AS missing,
+    CASE WHEN (SELECT true) AND (status = 'in_progress' AND CASE approved_why WHEN 'approved' THEN true ELSE false END AND CASE tested_why WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END AND CASE merged_why WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END AND CASE unblocked_why WHEN 'clear' THEN true ELSE false END AND CASE reviewed_why WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END AND confirmed_why = 'not_confirmed') THEN 1 ELSE 0 END AS awaiting_confirmation,
+    CASE WHEN blocker_seq IS NOT NULL THEN 1 ELSE 0 END AS ever_blocked
+FROM (SELECT j.*, CASE WHEN kind = 'chat' THEN 'chat' WHEN blocker_seq IS NULL AND tested_why <> 'unfinished_accepted' THEN 'not_required' WHEN open_blocker IS NULL AND (resolved_seq IS NULL OR confirm_seq > resolved_seq) AND ((kind = 'research' AND approved_why = 'approved' AND confirm_seq > standing_seq) OR (kind = 'code' AND (merged_why = 'nothing_to_merge' OR merged_why = 'proven' OR merged_why = 'merged') AND confirm_seq > merge_seq)) THEN 'confirmed' WHEN open_blocker IS NULL AND (resolved_seq IS NULL OR acknowledged_seq > resolved_seq) AND ((kind = 'research' AND approved_why = 'approved' AND acknowledged_seq > standing_seq) OR (kind = 'code' AND (merged_why = 'nothing_to_merge' OR merged_why = 'proven' OR merged_why = 'merged') AND acknowledged_seq > merge_seq)) THEN 'acknowledged' WHEN true THEN 'not_confirmed' END AS confirmed_why FROM group_reasons j) p;
+
+CREATE FUNCTION agents_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM agents t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: agents has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agents_insert_needs_orchestrator_and_new_key BEFORE INSERT ON agents FOR EACH ROW EXECUTE FUNCTION agents_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION agents_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agents_update_needs_orchestrator BEFORE UPDATE ON agents FOR EACH ROW EXECUTE FUNCTION agents_update_needs_orchestrator();
+
+CREATE FUNCTION agents_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of agents stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER agents_are_never_deleted BEFORE DELETE ON agents FOR EACH ROW EXECUTE FUNCTION agents_are_never_deleted();
+
+CREATE TRIGGER agents_are_never_deleted_by_truncate BEFORE TRUNCATE ON agents FOR EACH STATEMENT EXECUTE FUNCTION agents_are_never_deleted();
+
+CREATE FUNCTION audit_events_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM audit_events t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: audit_events has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM audit_events t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: audit_events has a row with this session_id, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER audit_events_insert_needs_orchestrator_and_new_key BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION audit_events_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of audit_events stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER audit_events_are_never_changed BEFORE UPDATE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_are_never_changed();
+
+CREATE FUNCTION audit_events_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of audit_events stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER audit_events_are_never_deleted BEFORE DELETE ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_are_never_deleted();
+
+CREATE TRIGGER audit_events_are_never_deleted_by_truncate BEFORE TRUNCATE ON audit_events FOR EACH STATEMENT EXECUTE FUNCTION audit_events_are_never_deleted();
+
+CREATE FUNCTION refusals_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM refusals t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: refusals has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM refusals t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: refusals has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER refusals_insert_needs_orchestrator_and_new_key BEFORE INSERT ON refusals FOR EACH ROW EXECUTE FUNCTION refusals_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION refusals_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of refusals stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER refusals_are_never_changed BEFORE UPDATE ON refusals FOR EACH ROW EXECUTE FUNCTION refusals_are_never_changed();
+
+CREATE FUNCTION refusals_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of refusals stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER refusals_are_never_deleted BEFORE DELETE ON refusals FOR EACH ROW EXECUTE FUNCTION refusals_are_never_deleted();
+
+CREATE TRIGGER refusals_are_never_deleted_by_truncate BEFORE TRUNCATE ON refusals FOR EACH STATEMENT EXECUTE FUNCTION refusals_are_never_deleted();
+
+CREATE FUNCTION requests_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM requests t WHERE t.session_id = NEW.session_id AND t.request_id = NEW.request_id) THEN orchestrator_refuse('ALREADY_EXISTS: requests has a row with this session_id, request_id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER requests_insert_needs_orchestrator_and_new_key BEFORE INSERT ON requests FOR EACH ROW EXECUTE FUNCTION requests_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION requests_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of requests stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER requests_are_never_changed BEFORE UPDATE ON requests FOR EACH ROW EXECUTE FUNCTION requests_are_never_changed();
+
+CREATE FUNCTION requests_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of requests stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER requests_are_never_deleted BEFORE DELETE ON requests FOR EACH ROW EXECUTE FUNCTION requests_are_never_deleted();
+
+CREATE TRIGGER requests_are_never_deleted_by_truncate BEFORE TRUNCATE ON requests FOR EACH STATEMENT EXECUTE FUNCTION requests_are_never_deleted();
+
+CREATE FUNCTION status_changes_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM status_changes t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: status_changes has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER status_changes_insert_needs_orchestrator_and_new_key BEFORE INSERT ON status_changes FOR EACH ROW EXECUTE FUNCTION status_changes_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION status_changes_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of status_changes stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER status_changes_are_never_changed BEFORE UPDATE ON status_changes FOR EACH ROW EXECUTE FUNCTION status_changes_are_never_changed();
+
+CREATE FUNCTION status_changes_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of status_changes stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER status_changes_are_never_deleted BEFORE DELETE ON status_changes FOR EACH ROW EXECUTE FUNCTION status_changes_are_never_deleted();
+
+CREATE TRIGGER status_changes_are_never_deleted_by_truncate BEFORE TRUNCATE ON status_changes FOR EACH STATEMENT EXECUTE FUNCTION status_changes_are_never_deleted();
+
+CREATE FUNCTION texts_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM texts t WHERE t.hash = NEW.hash) THEN orchestrator_refuse('ALREADY_EXISTS: texts has a row with this hash')
+    WHEN EXISTS (SELECT 1 FROM texts t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: texts has a row with this rowid') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER texts_insert_needs_orchestrator_and_new_key BEFORE INSERT ON texts FOR EACH ROW EXECUTE FUNCTION texts_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION texts_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of texts stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER texts_are_never_changed BEFORE UPDATE ON texts FOR EACH ROW EXECUTE FUNCTION texts_are_never_changed();
+
+CREATE FUNCTION texts_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of texts stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER texts_are_never_deleted BEFORE DELETE ON texts FOR EACH ROW EXECUTE FUNCTION texts_are_never_deleted();
+
+CREATE TRIGGER texts_are_never_deleted_by_truncate BEFORE TRUNCATE ON texts FOR EACH STATEMENT EXECUTE FUNCTION texts_are_never_deleted();
+
+CREATE FUNCTION workflow_versions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM workflow_versions t WHERE t.hash = NEW.hash) THEN orchestrator_refuse('ALREADY_EXISTS: workflow_versions has a row with this hash')
+    WHEN EXISTS (SELECT 1 FROM workflow_versions t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: workflow_versions has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER workflow_versions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON workflow_versions FOR EACH ROW EXECUTE FUNCTION workflow_versions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION workflow_versions_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of workflow_versions stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER workflow_versions_are_never_changed BEFORE UPDATE ON workflow_versions FOR EACH ROW EXECUTE FUNCTION workflow_versions_are_never_changed();
+
+CREATE FUNCTION workflow_versions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of workflow_versions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER workflow_versions_are_never_deleted BEFORE DELETE ON workflow_versions FOR EACH ROW EXECUTE FUNCTION workflow_versions_are_never_deleted();
+
+CREATE TRIGGER workflow_versions_are_never_deleted_by_truncate BEFORE TRUNCATE ON workflow_versions FOR EACH STATEMENT EXECUTE FUNCTION workflow_versions_are_never_deleted();
+
+CREATE FUNCTION agent_files_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM agent_files t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: agent_files has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM agent_files t WHERE t.workflow_version_id = NEW.workflow_version_id AND t.name = NEW.name) THEN orchestrator_refuse('ALREADY_EXISTS: agent_files has a row with this workflow_version_id, name') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agent_files_insert_needs_orchestrator_and_new_key BEFORE INSERT ON agent_files FOR EACH ROW EXECUTE FUNCTION agent_files_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION agent_files_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of agent_files stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agent_files_are_never_changed BEFORE UPDATE ON agent_files FOR EACH ROW EXECUTE FUNCTION agent_files_are_never_changed();
+
+CREATE FUNCTION agent_files_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of agent_files stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER agent_files_are_never_deleted BEFORE DELETE ON agent_files FOR EACH ROW EXECUTE FUNCTION agent_files_are_never_deleted();
+
+CREATE TRIGGER agent_files_are_never_deleted_by_truncate BEFORE TRUNCATE ON agent_files FOR EACH STATEMENT EXECUTE FUNCTION agent_files_are_never_deleted();
+
+CREATE FUNCTION human_credentials_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM human_credentials t WHERE t.ends = NEW.ends) THEN orchestrator_refuse('ALREADY_EXISTS: human_credentials has a row with this ends')
+    WHEN EXISTS (SELECT 1 FROM human_credentials t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: human_credentials has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER human_credentials_insert_needs_orchestrator_and_new_key BEFORE INSERT ON human_credentials FOR EACH ROW EXECUTE FUNCTION human_credentials_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION human_credentials_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of human_credentials stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER human_credentials_are_never_changed BEFORE UPDATE ON human_credentials FOR EACH ROW EXECUTE FUNCTION human_credentials_are_never_changed();
+
+CREATE FUNCTION human_credentials_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of human_credentials stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER human_credentials_are_never_deleted BEFORE DELETE ON human_credentials FOR EACH ROW EXECUTE FUNCTION human_credentials_are_never_deleted();
+
+CREATE TRIGGER human_credentials_are_never_deleted_by_truncate BEFORE TRUNCATE ON human_credentials FOR EACH STATEMENT EXECUTE FUNCTION human_credentials_are_never_deleted();
+
+CREATE FUNCTION human_tokens_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM human_tokens t WHERE t.hash = NEW.hash) THEN orchestrator_refuse('ALREADY_EXISTS: human_tokens has a row with this hash')
+    WHEN EXISTS (SELECT 1 FROM human_tokens t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: human_tokens has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER human_tokens_insert_needs_orchestrator_and_new_key BEFORE INSERT ON human_tokens FOR EACH ROW EXECUTE FUNCTION human_tokens_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION human_tokens_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of human_tokens stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER human_tokens_are_never_changed BEFORE UPDATE ON human_tokens FOR EACH ROW EXECUTE FUNCTION human_tokens_are_never_changed();
+
+CREATE FUNCTION human_tokens_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of human_tokens stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER human_tokens_are_never_deleted BEFORE DELETE ON human_tokens FOR EACH ROW EXECUTE FUNCTION human_tokens_are_never_deleted();
+
+CREATE TRIGGER human_tokens_are_never_deleted_by_truncate BEFORE TRUNCATE ON human_tokens FOR EACH STATEMENT EXECUTE FUNCTION human_tokens_are_never_deleted();
+
+CREATE FUNCTION projects_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM projects t WHERE t.alias = NEW.alias) THEN orchestrator_refuse('ALREADY_EXISTS: projects has a row with this alias')
+    WHEN EXISTS (SELECT 1 FROM projects t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: projects has a row with this id')
+    WHEN EXISTS (SELECT 1 FROM projects t WHERE t.path = NEW.path) THEN orchestrator_refuse('ALREADY_EXISTS: projects has a row with this path') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER projects_insert_needs_orchestrator_and_new_key BEFORE INSERT ON projects FOR EACH ROW EXECUTE FUNCTION projects_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION projects_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of projects stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER projects_are_never_changed BEFORE UPDATE ON projects FOR EACH ROW EXECUTE FUNCTION projects_are_never_changed();
+
+CREATE FUNCTION projects_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of projects stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER projects_are_never_deleted BEFORE DELETE ON projects FOR EACH ROW EXECUTE FUNCTION projects_are_never_deleted();
+
+CREATE TRIGGER projects_are_never_deleted_by_truncate BEFORE TRUNCATE ON projects FOR EACH STATEMENT EXECUTE FUNCTION projects_are_never_deleted();
+
+CREATE FUNCTION sessions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM sessions t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: sessions has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION sessions_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_update_needs_orchestrator BEFORE UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_update_needs_orchestrator();
+
+CREATE FUNCTION sessions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of sessions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER sessions_are_never_deleted BEFORE DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_are_never_deleted();
+
+CREATE TRIGGER sessions_are_never_deleted_by_truncate BEFORE TRUNCATE ON sessions FOR EACH STATEMENT EXECUTE FUNCTION sessions_are_never_deleted();
+
+CREATE FUNCTION workflow_activations_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM workflow_activations t WHERE t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: workflow_activations has a row with this seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER workflow_activations_insert_needs_orchestrator_and_new_key BEFORE INSERT ON workflow_activations FOR EACH ROW EXECUTE FUNCTION workflow_activations_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION workflow_activations_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of workflow_activations stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER workflow_activations_are_never_changed BEFORE UPDATE ON workflow_activations FOR EACH ROW EXECUTE FUNCTION workflow_activations_are_never_changed();
+
+CREATE FUNCTION workflow_activations_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of workflow_activations stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER workflow_activations_are_never_deleted BEFORE DELETE ON workflow_activations FOR EACH ROW EXECUTE FUNCTION workflow_activations_are_never_deleted();
+
+CREATE TRIGGER workflow_activations_are_never_deleted_by_truncate BEFORE TRUNCATE ON workflow_activations FOR EACH STATEMENT EXECUTE FUNCTION workflow_activations_are_never_deleted();
+
+CREATE FUNCTION workflow_transitions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM workflow_transitions t WHERE t.workflow_version_id = NEW.workflow_version_id AND t.current_agent = NEW.current_agent AND t.response_status = NEW.response_status) THEN orchestrator_refuse('ALREADY_EXISTS: workflow_transitions has a row with this workflow_version_id, current_agent, response_status') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER workflow_transitions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON workflow_transitions FOR EACH ROW EXECUTE FUNCTION workflow_transitions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION workflow_transitions_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of workflow_transitions stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER workflow_transitions_are_never_changed BEFORE UPDATE ON workflow_transitions FOR EACH ROW EXECUTE FUNCTION workflow_transitions_are_never_changed();
+
+CREATE FUNCTION workflow_transitions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of workflow_transitions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER workflow_transitions_are_never_deleted BEFORE DELETE ON workflow_transitions FOR EACH ROW EXECUTE FUNCTION workflow_transitions_are_never_deleted();
+
+CREATE TRIGGER workflow_transitions_are_never_deleted_by_truncate BEFORE TRUNCATE ON workflow_transitions FOR EACH STATEMENT EXECUTE FUNCTION workflow_transitions_are_never_deleted();
+
+CREATE FUNCTION acknowledgements_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM acknowledgements t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: acknowledgements has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER acknowledgements_insert_needs_orchestrator_and_new_key BEFORE INSERT ON acknowledgements FOR EACH ROW EXECUTE FUNCTION acknowledgements_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION acknowledgements_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of acknowledgements stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER acknowledgements_are_never_changed BEFORE UPDATE ON acknowledgements FOR EACH ROW EXECUTE FUNCTION acknowledgements_are_never_changed();
+
+CREATE FUNCTION acknowledgements_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of acknowledgements stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER acknowledgements_are_never_deleted BEFORE DELETE ON acknowledgements FOR EACH ROW EXECUTE FUNCTION acknowledgements_are_never_deleted();
+
+CREATE TRIGGER acknowledgements_are_never_deleted_by_truncate BEFORE TRUNCATE ON acknowledgements FOR EACH STATEMENT EXECUTE FUNCTION acknowledgements_are_never_deleted();
+
+CREATE FUNCTION adoptions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM adoptions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: adoptions has a row with this session_id, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER adoptions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON adoptions FOR EACH ROW EXECUTE FUNCTION adoptions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION adoptions_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of adoptions stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER adoptions_are_never_changed BEFORE UPDATE ON adoptions FOR EACH ROW EXECUTE FUNCTION adoptions_are_never_changed();
+
+CREATE FUNCTION adoptions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of adoptions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER adoptions_are_never_deleted BEFORE DELETE ON adoptions FOR EACH ROW EXECUTE FUNCTION adoptions_are_never_deleted();
+
+CREATE TRIGGER adoptions_are_never_deleted_by_truncate BEFORE TRUNCATE ON adoptions FOR EACH STATEMENT EXECUTE FUNCTION adoptions_are_never_deleted();
+
+CREATE FUNCTION agent_reports_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM agent_reports t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: agent_reports has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM agent_reports t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: agent_reports has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agent_reports_insert_needs_orchestrator_and_new_key BEFORE INSERT ON agent_reports FOR EACH ROW EXECUTE FUNCTION agent_reports_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION agent_reports_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of agent_reports stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agent_reports_are_never_changed BEFORE UPDATE ON agent_reports FOR EACH ROW EXECUTE FUNCTION agent_reports_are_never_changed();
+
+CREATE FUNCTION agent_reports_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of agent_reports stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER agent_reports_are_never_deleted BEFORE DELETE ON agent_reports FOR EACH ROW EXECUTE FUNCTION agent_reports_are_never_deleted();
+
+CREATE TRIGGER agent_reports_are_never_deleted_by_truncate BEFORE TRUNCATE ON agent_reports FOR EACH STATEMENT EXECUTE FUNCTION agent_reports_are_never_deleted();
+
+CREATE FUNCTION blockers_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM blockers t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: blockers has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER blockers_insert_needs_orchestrator_and_new_key BEFORE INSERT ON blockers FOR EACH ROW EXECUTE FUNCTION blockers_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION blockers_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER blockers_update_needs_orchestrator BEFORE UPDATE ON blockers FOR EACH ROW EXECUTE FUNCTION blockers_update_needs_orchestrator();
+
+CREATE FUNCTION blockers_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of blockers stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER blockers_are_never_deleted BEFORE DELETE ON blockers FOR EACH ROW EXECUTE FUNCTION blockers_are_never_deleted();
+
+CREATE TRIGGER blockers_are_never_deleted_by_truncate BEFORE TRUNCATE ON blockers FOR EACH STATEMENT EXECUTE FUNCTION blockers_are_never_deleted();
+
+CREATE FUNCTION context_items_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM context_items t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.name = NEW.name AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: context_items has a row with this session_id, group_id, name, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER context_items_insert_needs_orchestrator_and_new_key BEFORE INSERT ON context_items FOR EACH ROW EXECUTE FUNCTION context_items_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION context_items_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of context_items stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER context_items_are_never_changed BEFORE UPDATE ON context_items FOR EACH ROW EXECUTE FUNCTION context_items_are_never_changed();
+
+CREATE FUNCTION context_items_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of context_items stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER context_items_are_never_deleted BEFORE DELETE ON context_items FOR EACH ROW EXECUTE FUNCTION context_items_are_never_deleted();
+
+CREATE TRIGGER context_items_are_never_deleted_by_truncate BEFORE TRUNCATE ON context_items FOR EACH STATEMENT EXECUTE FUNCTION context_items_are_never_deleted();
+
+CREATE FUNCTION criteria_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM criteria t WHERE t.session_id = NEW.session_id AND t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: criteria has a row with this session_id, id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_insert_needs_orchestrator_and_new_key BEFORE INSERT ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION criteria_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_update_needs_orchestrator BEFORE UPDATE ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_update_needs_orchestrator();
+
+CREATE FUNCTION criteria_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of criteria stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER criteria_are_never_deleted BEFORE DELETE ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_are_never_deleted();
+
+CREATE TRIGGER criteria_are_never_deleted_by_truncate BEFORE TRUNCATE ON criteria FOR EACH STATEMENT EXECUTE FUNCTION criteria_are_never_deleted();
+
+CREATE FUNCTION evidence_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM evidence t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: evidence has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM evidence t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: evidence has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER evidence_insert_needs_orchestrator_and_new_key BEFORE INSERT ON evidence FOR EACH ROW EXECUTE FUNCTION evidence_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION evidence_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of evidence stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER evidence_are_never_changed BEFORE UPDATE ON evidence FOR EACH ROW EXECUTE FUNCTION evidence_are_never_changed();
+
+CREATE FUNCTION evidence_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of evidence stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER evidence_are_never_deleted BEFORE DELETE ON evidence FOR EACH ROW EXECUTE FUNCTION evidence_are_never_deleted();
+
+CREATE TRIGGER evidence_are_never_deleted_by_truncate BEFORE TRUNCATE ON evidence FOR EACH STATEMENT EXECUTE FUNCTION evidence_are_never_deleted();
+
+CREATE FUNCTION imported_sessions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM imported_sessions t WHERE t.session_id = NEW.session_id) THEN orchestrator_refuse('ALREADY_EXISTS: imported_sessions has a row with this session_id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER imported_sessions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON imported_sessions FOR EACH ROW EXECUTE FUNCTION imported_sessions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION imported_sessions_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of imported_sessions stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER imported_sessions_are_never_changed BEFORE UPDATE ON imported_sessions FOR EACH ROW EXECUTE FUNCTION imported_sessions_are_never_changed();
+
+CREATE FUNCTION imported_sessions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of imported_sessions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER imported_sessions_are_never_deleted BEFORE DELETE ON imported_sessions FOR EACH ROW EXECUTE FUNCTION imported_sessions_are_never_deleted();
+
+CREATE TRIGGER imported_sessions_are_never_deleted_by_truncate BEFORE TRUNCATE ON imported_sessions FOR EACH STATEMENT EXECUTE FUNCTION imported_sessions_are_never_deleted();
+
+CREATE FUNCTION questions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM questions t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: questions has a row with this id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER questions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON questions FOR EACH ROW EXECUTE FUNCTION questions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION questions_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER questions_update_needs_orchestrator BEFORE UPDATE ON questions FOR EACH ROW EXECUTE FUNCTION questions_update_needs_orchestrator();
+
+CREATE FUNCTION questions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of questions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER questions_are_never_deleted BEFORE DELETE ON questions FOR EACH ROW EXECUTE FUNCTION questions_are_never_deleted();
+
+CREATE TRIGGER questions_are_never_deleted_by_truncate BEFORE TRUNCATE ON questions FOR EACH STATEMENT EXECUTE FUNCTION questions_are_never_deleted();
+
+CREATE FUNCTION resume_points_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM resume_points t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: resume_points has a row with this session_id, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER resume_points_insert_needs_orchestrator_and_new_key BEFORE INSERT ON resume_points FOR EACH ROW EXECUTE FUNCTION resume_points_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION resume_points_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of resume_points stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER resume_points_are_never_changed BEFORE UPDATE ON resume_points FOR EACH ROW EXECUTE FUNCTION resume_points_are_never_changed();
+
+CREATE FUNCTION resume_points_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of resume_points stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER resume_points_are_never_deleted BEFORE DELETE ON resume_points FOR EACH ROW EXECUTE FUNCTION resume_points_are_never_deleted();
+
+CREATE TRIGGER resume_points_are_never_deleted_by_truncate BEFORE TRUNCATE ON resume_points FOR EACH STATEMENT EXECUTE FUNCTION resume_points_are_never_deleted();
+
+CREATE FUNCTION router_decisions_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: router_decisions has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: router_decisions has a row with this session_id, seq, part')
+    WHEN (NEW.handoff IS NULL) <> (NEW.handoff_agent IS NULL) OR (NEW.handoff IS NOT NULL AND (NEW.group_id IS NULL OR NEW.handoff_hash IS NULL)) THEN orchestrator_refuse('HANDOFF_INCOMPLETE: a hand-off with its decision has a group, an agent and a hash')
+    WHEN NEW.handoff IS NOT NULL AND EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = NEW.session_id AND h.group_id = NEW.group_id AND h.turn = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER router_decisions_insert_needs_orchestrator_and_new_key BEFORE INSERT ON router_decisions FOR EACH ROW EXECUTE FUNCTION router_decisions_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION router_decisions_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of router_decisions stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER router_decisions_are_never_changed BEFORE UPDATE ON router_decisions FOR EACH ROW EXECUTE FUNCTION router_decisions_are_never_changed();
+
+CREATE FUNCTION router_decisions_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of router_decisions stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER router_decisions_are_never_deleted BEFORE DELETE ON router_decisions FOR EACH ROW EXECUTE FUNCTION router_decisions_are_never_deleted();
+
+CREATE TRIGGER router_decisions_are_never_deleted_by_truncate BEFORE TRUNCATE ON router_decisions FOR EACH STATEMENT EXECUTE FUNCTION router_decisions_are_never_deleted();
+
+CREATE FUNCTION standalone_handoffs_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM standalone_handoffs t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: standalone_handoffs has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM standalone_handoffs t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.turn = NEW.turn) THEN orchestrator_refuse('ALREADY_EXISTS: standalone_handoffs has a row with this session_id, group_id, turn')
+    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.turn AND t.group_id = NEW.group_id AND t.handoff IS NOT NULL) THEN orchestrator_refuse('ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER standalone_handoffs_insert_needs_orchestrator_and_new_key BEFORE INSERT ON standalone_handoffs FOR EACH ROW EXECUTE FUNCTION standalone_handoffs_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION standalone_handoffs_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of standalone_handoffs stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER standalone_handoffs_are_never_changed BEFORE UPDATE ON standalone_handoffs FOR EACH ROW EXECUTE FUNCTION standalone_handoffs_are_never_changed();
+
+CREATE FUNCTION standalone_handoffs_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of standalone_handoffs stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER standalone_handoffs_are_never_deleted BEFORE DELETE ON standalone_handoffs FOR EACH ROW EXECUTE FUNCTION standalone_handoffs_are_never_deleted();
+
+CREATE TRIGGER standalone_handoffs_are_never_deleted_by_truncate BEFORE TRUNCATE ON standalone_handoffs FOR EACH STATEMENT EXECUTE FUNCTION standalone_handoffs_are_never_deleted();
+
+CREATE FUNCTION starts_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM starts t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.turn = NEW.turn AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: starts has a row with this session_id, group_id, turn, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_insert_needs_orchestrator_and_new_key BEFORE INSERT ON starts FOR EACH ROW EXECUTE FUNCTION starts_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION starts_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_update_needs_orchestrator BEFORE UPDATE ON starts FOR EACH ROW EXECUTE FUNCTION starts_update_needs_orchestrator();
+
+CREATE FUNCTION starts_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of starts stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER starts_are_never_deleted BEFORE DELETE ON starts FOR EACH ROW EXECUTE FUNCTION starts_are_never_deleted();
+
+CREATE TRIGGER starts_are_never_deleted_by_truncate BEFORE TRUNCATE ON starts FOR EACH STATEMENT EXECUTE FUNCTION starts_are_never_deleted();
+
+CREATE FUNCTION task_groups_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM task_groups t WHERE t.session_id = NEW.session_id AND t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: task_groups has a row with this session_id, id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_insert_needs_orchestrator_and_new_key BEFORE INSERT ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION task_groups_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_update_needs_orchestrator BEFORE UPDATE OF session_id, id, name, kind, security_sensitive, complexity, priority, created_by, created_at, created_seq, awaited_role, awaited_agent_id, awaited_action, turn, awaited_since, held, held_seq, held_part, qa_attempts, tl_review_attempts, merge_attempts, iterations, senior, builder_role, builder_agent_id, progress_seq, answered_seq, description ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_update_needs_orchestrator();
+
+CREATE FUNCTION task_groups_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of task_groups stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER task_groups_are_never_deleted BEFORE DELETE ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_are_never_deleted();
+
+CREATE TRIGGER task_groups_are_never_deleted_by_truncate BEFORE TRUNCATE ON task_groups FOR EACH STATEMENT EXECUTE FUNCTION task_groups_are_never_deleted();
+
+CREATE FUNCTION deferrals_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM deferrals t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: deferrals has a row with this session_id, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER deferrals_insert_needs_orchestrator_and_new_key BEFORE INSERT ON deferrals FOR EACH ROW EXECUTE FUNCTION deferrals_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION deferrals_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of deferrals stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER deferrals_are_never_changed BEFORE UPDATE ON deferrals FOR EACH ROW EXECUTE FUNCTION deferrals_are_never_changed();
+
+CREATE FUNCTION deferrals_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of deferrals stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER deferrals_are_never_deleted BEFORE DELETE ON deferrals FOR EACH ROW EXECUTE FUNCTION deferrals_are_never_deleted();
+
+CREATE TRIGGER deferrals_are_never_deleted_by_truncate BEFORE TRUNCATE ON deferrals FOR EACH STATEMENT EXECUTE FUNCTION deferrals_are_never_deleted();
+
+CREATE FUNCTION grandfathered_groups_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM grandfathered_groups t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id) THEN orchestrator_refuse('ALREADY_EXISTS: grandfathered_groups has a row with this session_id, group_id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER grandfathered_groups_insert_needs_orchestrator_and_new_key BEFORE INSERT ON grandfathered_groups FOR EACH ROW EXECUTE FUNCTION grandfathered_groups_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION grandfathered_groups_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of grandfathered_groups stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER grandfathered_groups_are_never_changed BEFORE UPDATE ON grandfathered_groups FOR EACH ROW EXECUTE FUNCTION grandfathered_groups_are_never_changed();
+
+CREATE FUNCTION grandfathered_groups_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of grandfathered_groups stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER grandfathered_groups_are_never_deleted BEFORE DELETE ON grandfathered_groups FOR EACH ROW EXECUTE FUNCTION grandfathered_groups_are_never_deleted();
+
+CREATE TRIGGER grandfathered_groups_are_never_deleted_by_truncate BEFORE TRUNCATE ON grandfathered_groups FOR EACH STATEMENT EXECUTE FUNCTION grandfathered_groups_are_never_deleted();
+
+CREATE FUNCTION group_dependencies_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM group_dependencies t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.depends_on = NEW.depends_on AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: group_dependencies has a row with this session_id, group_id, depends_on, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER group_dependencies_insert_needs_orchestrator_and_new_key BEFORE INSERT ON group_dependencies FOR EACH ROW EXECUTE FUNCTION group_dependencies_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION group_dependencies_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER group_dependencies_update_needs_orchestrator BEFORE UPDATE ON group_dependencies FOR EACH ROW EXECUTE FUNCTION group_dependencies_update_needs_orchestrator();
+
+CREATE FUNCTION group_dependencies_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of group_dependencies stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER group_dependencies_are_never_deleted BEFORE DELETE ON group_dependencies FOR EACH ROW EXECUTE FUNCTION group_dependencies_are_never_deleted();
+
+CREATE TRIGGER group_dependencies_are_never_deleted_by_truncate BEFORE TRUNCATE ON group_dependencies FOR EACH STATEMENT EXECUTE FUNCTION group_dependencies_are_never_deleted();
+
+CREATE FUNCTION import_findings_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM import_findings t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: import_findings has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER import_findings_insert_needs_orchestrator_and_new_key BEFORE INSERT ON import_findings FOR EACH ROW EXECUTE FUNCTION import_findings_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION import_findings_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of import_findings stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER import_findings_are_never_changed BEFORE UPDATE ON import_findings FOR EACH ROW EXECUTE FUNCTION import_findings_are_never_changed();
+
+CREATE FUNCTION import_findings_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of import_findings stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER import_findings_are_never_deleted BEFORE DELETE ON import_findings FOR EACH ROW EXECUTE FUNCTION import_findings_are_never_deleted();
+
+CREATE TRIGGER import_findings_are_never_deleted_by_truncate BEFORE TRUNCATE ON import_findings FOR EACH STATEMENT EXECUTE FUNCTION import_findings_are_never_deleted();
+
+CREATE FUNCTION imported_logs_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM imported_logs t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: imported_logs has a row with this rowid')
+    WHEN EXISTS (SELECT 1 FROM imported_logs t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: imported_logs has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER imported_logs_insert_needs_orchestrator_and_new_key BEFORE INSERT ON imported_logs FOR EACH ROW EXECUTE FUNCTION imported_logs_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION imported_logs_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of imported_logs stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER imported_logs_are_never_changed BEFORE UPDATE ON imported_logs FOR EACH ROW EXECUTE FUNCTION imported_logs_are_never_changed();
+
+CREATE FUNCTION imported_logs_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of imported_logs stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER imported_logs_are_never_deleted BEFORE DELETE ON imported_logs FOR EACH ROW EXECUTE FUNCTION imported_logs_are_never_deleted();
+
+CREATE TRIGGER imported_logs_are_never_deleted_by_truncate BEFORE TRUNCATE ON imported_logs FOR EACH STATEMENT EXECUTE FUNCTION imported_logs_are_never_deleted();
+
+CREATE FUNCTION tasks_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = NEW.session_id AND t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: tasks has a row with this session_id, id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_insert_needs_orchestrator_and_new_key BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION tasks_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_update_needs_orchestrator BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_update_needs_orchestrator();
+
+CREATE FUNCTION tasks_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of tasks stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER tasks_are_never_deleted BEFORE DELETE ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_are_never_deleted();
+
+CREATE TRIGGER tasks_are_never_deleted_by_truncate BEFORE TRUNCATE ON tasks FOR EACH STATEMENT EXECUTE FUNCTION tasks_are_never_deleted();
+
+CREATE FUNCTION turn_runs_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM turn_runs t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: turn_runs has a row with this id')
+    WHEN EXISTS (SELECT 1 FROM turn_runs t WHERE t.session_id = NEW.session_id AND t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: turn_runs has a row with this session_id, id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_insert_needs_orchestrator_and_new_key BEFORE INSERT ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION turn_runs_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_update_needs_orchestrator BEFORE UPDATE ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_update_needs_orchestrator();
+
+CREATE FUNCTION turn_runs_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of turn_runs stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER turn_runs_are_never_deleted BEFORE DELETE ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_are_never_deleted();
+
+CREATE TRIGGER turn_runs_are_never_deleted_by_truncate BEFORE TRUNCATE ON turn_runs FOR EACH STATEMENT EXECUTE FUNCTION turn_runs_are_never_deleted();
+
+CREATE FUNCTION notices_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM notices t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: notices has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER notices_insert_needs_orchestrator_and_new_key BEFORE INSERT ON notices FOR EACH ROW EXECUTE FUNCTION notices_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION notices_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of notices stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER notices_are_never_changed BEFORE UPDATE ON notices FOR EACH ROW EXECUTE FUNCTION notices_are_never_changed();
+
+CREATE FUNCTION notices_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of notices stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER notices_are_never_deleted BEFORE DELETE ON notices FOR EACH ROW EXECUTE FUNCTION notices_are_never_deleted();
+
+CREATE TRIGGER notices_are_never_deleted_by_truncate BEFORE TRUNCATE ON notices FOR EACH STATEMENT EXECUTE FUNCTION notices_are_never_deleted();
+
+CREATE FUNCTION runs_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM runs t WHERE t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: runs has a row with this id')
+    WHEN EXISTS (SELECT 1 FROM runs t WHERE t.session_id = NEW.session_id AND t.id = NEW.id) THEN orchestrator_refuse('ALREADY_EXISTS: runs has a row with this session_id, id')
+    WHEN EXISTS (SELECT 1 FROM runs t WHERE t.session_id = NEW.session_id AND t.log_id = NEW.log_id) THEN orchestrator_refuse('ALREADY_EXISTS: runs has a row with this session_id, log_id') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_insert_needs_orchestrator_and_new_key BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION runs_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION runs_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_update_needs_orchestrator BEFORE UPDATE ON runs FOR EACH ROW EXECUTE FUNCTION runs_update_needs_orchestrator();
+
+CREATE FUNCTION runs_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of runs stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER runs_are_never_deleted BEFORE DELETE ON runs FOR EACH ROW EXECUTE FUNCTION runs_are_never_deleted();
+
+CREATE TRIGGER runs_are_never_deleted_by_truncate BEFORE TRUNCATE ON runs FOR EACH STATEMENT EXECUTE FUNCTION runs_are_never_deleted();
+
+CREATE FUNCTION task_dependencies_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM task_dependencies t WHERE t.session_id = NEW.session_id AND t.task_id = NEW.task_id AND t.depends_on_id = NEW.depends_on_id AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: task_dependencies has a row with this session_id, task_id, depends_on_id, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_insert_needs_orchestrator_and_new_key BEFORE INSERT ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION task_dependencies_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_update_needs_orchestrator BEFORE UPDATE ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_update_needs_orchestrator();
+
+CREATE FUNCTION task_dependencies_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of task_dependencies stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER task_dependencies_are_never_deleted BEFORE DELETE ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_are_never_deleted();
+
+CREATE TRIGGER task_dependencies_are_never_deleted_by_truncate BEFORE TRUNCATE ON task_dependencies FOR EACH STATEMENT EXECUTE FUNCTION task_dependencies_are_never_deleted();
+
+CREATE FUNCTION run_events_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM run_events t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: run_events has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_events_insert_needs_orchestrator_and_new_key BEFORE INSERT ON run_events FOR EACH ROW EXECUTE FUNCTION run_events_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION run_events_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of run_events stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_events_are_never_changed BEFORE UPDATE ON run_events FOR EACH ROW EXECUTE FUNCTION run_events_are_never_changed();
+
+CREATE FUNCTION run_events_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of run_events stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER run_events_are_never_deleted BEFORE DELETE ON run_events FOR EACH ROW EXECUTE FUNCTION run_events_are_never_deleted();
+
+CREATE TRIGGER run_events_are_never_deleted_by_truncate BEFORE TRUNCATE ON run_events FOR EACH STATEMENT EXECUTE FUNCTION run_events_are_never_deleted();
+
+CREATE FUNCTION run_files_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM run_files t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: run_files has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_files_insert_needs_orchestrator_and_new_key BEFORE INSERT ON run_files FOR EACH ROW EXECUTE FUNCTION run_files_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION run_files_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of run_files stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_files_are_never_changed BEFORE UPDATE ON run_files FOR EACH ROW EXECUTE FUNCTION run_files_are_never_changed();
+
+CREATE FUNCTION run_files_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of run_files stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER run_files_are_never_deleted BEFORE DELETE ON run_files FOR EACH ROW EXECUTE FUNCTION run_files_are_never_deleted();
+
+CREATE TRIGGER run_files_are_never_deleted_by_truncate BEFORE TRUNCATE ON run_files FOR EACH STATEMENT EXECUTE FUNCTION run_files_are_never_deleted();
+
+CREATE FUNCTION run_locks_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM run_locks t WHERE t.session_id = NEW.session_id AND t.run_id = NEW.run_id AND t.path = NEW.path AND t.seq = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: run_locks has a row with this session_id, run_id, path, seq') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_locks_insert_needs_orchestrator_and_new_key BEFORE INSERT ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION run_locks_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_locks_update_needs_orchestrator BEFORE UPDATE ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_update_needs_orchestrator();
+
+CREATE FUNCTION run_locks_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of run_locks stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER run_locks_are_never_deleted BEFORE DELETE ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_are_never_deleted();
+
+CREATE TRIGGER run_locks_are_never_deleted_by_truncate BEFORE TRUNCATE ON run_locks FOR EACH STATEMENT EXECUTE FUNCTION run_locks_are_never_deleted();
+
+CREATE FUNCTION run_violations_insert_needs_orchestrator_and_new_key() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN EXISTS (SELECT 1 FROM run_violations t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: run_violations has a row with this session_id, seq, part') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_violations_insert_needs_orchestrator_and_new_key BEFORE INSERT ON run_violations FOR EACH ROW EXECUTE FUNCTION run_violations_insert_needs_orchestrator_and_new_key();
+
+CREATE FUNCTION run_violations_are_never_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
+    WHEN true THEN orchestrator_refuse('NEVER_CHANGED: rows of run_violations stay as they were written') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_violations_are_never_changed BEFORE UPDATE ON run_violations FOR EACH ROW EXECUTE FUNCTION run_violations_are_never_changed();
+
+CREATE FUNCTION run_violations_are_never_deleted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM orchestrator_refuse('NEVER_DELETED: rows of run_violations stay');
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER run_violations_are_never_deleted BEFORE DELETE ON run_violations FOR EACH ROW EXECUTE FUNCTION run_violations_are_never_deleted();
+
+CREATE TRIGGER run_violations_are_never_deleted_by_truncate BEFORE TRUNCATE ON run_violations FOR EACH STATEMENT EXECUTE FUNCTION run_violations_are_never_deleted();
+
+CREATE FUNCTION sessions_begin_active() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM 'active' THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a session begins as active');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_begin_active BEFORE INSERT ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_begin_active();
+
+CREATE FUNCTION sessions_moves_are_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'active' AND NEW.status = 'paused') OR (OLD.status = 'paused' AND NEW.status = 'active') OR (OLD.status = 'active' AND NEW.status = 'ended') OR (OLD.status = 'paused' AND NEW.status = 'ended')) AND NOT (NEW.status_seq >= OLD.status_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.id AND c.entity = 'session' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by)) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_moves_are_recorded BEFORE UPDATE OF status ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_moves_are_recorded();
+
+CREATE FUNCTION sessions_moves_are_legal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND NOT ((OLD.status = 'active' AND NEW.status = 'paused') OR (OLD.status = 'paused' AND NEW.status = 'active') OR (OLD.status = 'active' AND NEW.status = 'ended') OR (OLD.status = 'paused' AND NEW.status = 'ended')) THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a session does not go from its status to this one');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_moves_are_legal BEFORE UPDATE OF status ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_moves_are_legal();
+
+CREATE FUNCTION sessions_change_columns_follow_the_status() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS NOT DISTINCT FROM OLD.status AND (NEW.status_changed_by IS DISTINCT FROM OLD.status_changed_by OR NEW.status_changed_at IS DISTINCT FROM OLD.status_changed_at OR NEW.status_seq IS DISTINCT FROM OLD.status_seq OR NEW.outcome IS DISTINCT FROM OLD.outcome OR NEW.outcome_reason IS DISTINCT FROM OLD.outcome_reason) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: who changed a status, when, and the outcome are written with the change alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_change_columns_follow_the_status BEFORE UPDATE OF status_changed_by, status_changed_at, status_seq, outcome, outcome_reason ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_change_columns_follow_the_status();
+
+CREATE FUNCTION sessions_testing_mode_is_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.testing_mode IS DISTINCT FROM OLD.testing_mode) AND NOT EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status FROM status_changes c WHERE c.session_id = OLD.id AND c.entity = 'session_testing_mode' AND c.entity_id = OLD.id ORDER BY c.seq DESC, c.part DESC LIMIT 1) n WHERE n.from_status = OLD.testing_mode AND n.to_status = NEW.testing_mode) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: another testing mode needs its status_changes row (session_testing_mode)');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_testing_mode_is_fixed BEFORE UPDATE OF testing_mode ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_testing_mode_is_fixed();
+
+CREATE FUNCTION sessions_accepted_needs_verdict() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.outcome = 'accepted' AND NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'active' AND NEW.status = 'paused') OR (OLD.status = 'paused' AND NEW.status = 'active') OR (OLD.status = 'active' AND NEW.status = 'ended') OR (OLD.status = 'paused' AND NEW.status = 'ended')) AND (NEW.status_seq >= OLD.status_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.id AND c.entity = 'session' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by)) AND NOT EXISTS (SELECT 1 FROM agent_reports r WHERE r.session_id = NEW.id AND r.seq = NEW.status_seq AND r.part = 1 AND r.role = 'validator' AND r.response_status = 'ACCEPT') THEN
+    PERFORM orchestrator_refuse('VERDICT_MISSING: a session is accepted by the step of its ACCEPT alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_accepted_needs_verdict BEFORE UPDATE OF outcome ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_accepted_needs_verdict();
+
+CREATE FUNCTION sessions_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.id IS DISTINCT FROM OLD.id OR NEW.kind IS DISTINCT FROM OLD.kind OR NEW.goal IS DISTINCT FROM OLD.goal OR NEW.created_by IS DISTINCT FROM OLD.created_by OR NEW.created_at IS DISTINCT FROM OLD.created_at) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a session keeps its id, kind and goal');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER sessions_origins_are_fixed BEFORE UPDATE OF id, kind, goal, created_by, created_at ON sessions FOR EACH ROW EXECUTE FUNCTION sessions_origins_are_fixed();
+
+CREATE FUNCTION agents_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.id IS DISTINCT FROM OLD.id OR NEW.role IS DISTINCT FROM OLD.role OR NEW.parent_id IS DISTINCT FROM OLD.parent_id OR NEW.kind IS DISTINCT FROM OLD.kind OR NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.created_at IS DISTINCT FROM OLD.created_at OR NEW.created_seq IS DISTINCT FROM OLD.created_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: an agent keeps its id, role, parent and kind');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER agents_origins_are_fixed BEFORE UPDATE OF id, role, parent_id, kind, session_id, group_id, created_at, created_seq ON agents FOR EACH ROW EXECUTE FUNCTION agents_origins_are_fixed();
+
+CREATE FUNCTION blockers_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.id IS DISTINCT FROM OLD.id OR NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.task_id IS DISTINCT FROM OLD.task_id OR NEW.type IS DISTINCT FROM OLD.type OR NEW.class IS DISTINCT FROM OLD.class OR NEW.reason IS DISTINCT FROM OLD.reason OR NEW.opened_by IS DISTINCT FROM OLD.opened_by OR NEW.opened_role IS DISTINCT FROM OLD.opened_role OR NEW.opened_at IS DISTINCT FROM OLD.opened_at OR NEW.opened_seq IS DISTINCT FROM OLD.opened_seq OR NEW.report_id IS DISTINCT FROM OLD.report_id OR NEW.cause IS DISTINCT FROM OLD.cause) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a blocker keeps what it was opened with');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER blockers_origins_are_fixed BEFORE UPDATE OF id, session_id, group_id, task_id, type, class, reason, opened_by, opened_role, opened_at, opened_seq, report_id, cause ON blockers FOR EACH ROW EXECUTE FUNCTION blockers_origins_are_fixed();
+
+CREATE FUNCTION blockers_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.resolved_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a blocker is resolved once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER blockers_are_closed_once BEFORE UPDATE ON blockers FOR EACH ROW EXECUTE FUNCTION blockers_are_closed_once();
+
+CREATE FUNCTION blockers_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.resolved_seq IS NULL AND (NEW.resolved_seq IS NULL AND (NEW.resolved_at IS NOT NULL OR NEW.resolved_by IS NOT NULL OR NEW.resolution IS NOT NULL OR NEW.resolution_note IS NOT NULL) OR NEW.resolved_seq IS NOT NULL AND (NEW.resolved_at IS NULL OR NEW.resolved_by IS NULL OR NEW.resolution IS NULL)) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a blocker is resolved once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER blockers_are_closed_whole BEFORE UPDATE OF resolved_seq, resolved_at, resolved_by, resolution, resolution_note ON blockers FOR EACH ROW EXECUTE FUNCTION blockers_are_closed_whole();
+
+CREATE FUNCTION questions_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.id IS DISTINCT FROM OLD.id OR NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.task_id IS DISTINCT FROM OLD.task_id OR NEW.kind IS DISTINCT FROM OLD.kind OR NEW.text IS DISTINCT FROM OLD.text OR NEW.asked_by IS DISTINCT FROM OLD.asked_by OR NEW.asked_at IS DISTINCT FROM OLD.asked_at OR NEW.opened_seq IS DISTINCT FROM OLD.opened_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a question keeps what was asked');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER questions_origins_are_fixed BEFORE UPDATE OF id, session_id, group_id, task_id, kind, text, asked_by, asked_at, opened_seq ON questions FOR EACH ROW EXECUTE FUNCTION questions_origins_are_fixed();
+
+CREATE FUNCTION questions_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.closed_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a question is closed once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER questions_are_closed_once BEFORE UPDATE ON questions FOR EACH ROW EXECUTE FUNCTION questions_are_closed_once();
+
+CREATE FUNCTION questions_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.closed_seq IS NULL AND (NEW.closed_seq IS NULL AND (NEW.decision IS NOT NULL OR NEW.closed_at IS NOT NULL OR NEW.closed_by IS NOT NULL OR NEW.answer IS NOT NULL OR NEW.note IS NOT NULL OR NEW.channel IS NOT NULL) OR NEW.closed_seq IS NOT NULL AND (NEW.closed_at IS NULL OR NEW.closed_by IS NULL)) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a question is closed once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER questions_are_closed_whole BEFORE UPDATE OF closed_seq, decision, closed_at, closed_by, answer, note, channel ON questions FOR EACH ROW EXECUTE FUNCTION questions_are_closed_whole();
+
+CREATE FUNCTION group_dependencies_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.depends_on IS DISTINCT FROM OLD.depends_on OR NEW.seq IS DISTINCT FROM OLD.seq OR NEW.added_by IS DISTINCT FROM OLD.added_by) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a dependency keeps who depends on whom');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER group_dependencies_origins_are_fixed BEFORE UPDATE OF session_id, group_id, depends_on, seq, added_by ON group_dependencies FOR EACH ROW EXECUTE FUNCTION group_dependencies_origins_are_fixed();
+
+CREATE FUNCTION group_dependencies_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.removed_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a dependency is removed once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER group_dependencies_are_closed_once BEFORE UPDATE ON group_dependencies FOR EACH ROW EXECUTE FUNCTION group_dependencies_are_closed_once();
+
+CREATE FUNCTION group_dependencies_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.removed_seq IS NULL AND NEW.removed_seq IS NULL AND (NEW.removed_by IS NOT NULL OR NEW.removed_reason IS NOT NULL) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a dependency is removed once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER group_dependencies_are_closed_whole BEFORE UPDATE OF removed_by, removed_reason ON group_dependencies FOR EACH ROW EXECUTE FUNCTION group_dependencies_are_closed_whole();
+
+CREATE FUNCTION criteria_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.id IS DISTINCT FROM OLD.id OR NEW.metric IS DISTINCT FROM OLD.metric OR NEW.operator IS DISTINCT FROM OLD.operator OR NEW.target IS DISTINCT FROM OLD.target OR NEW.command IS DISTINCT FROM OLD.command OR NEW.created_by IS DISTINCT FROM OLD.created_by OR NEW.created_at IS DISTINCT FROM OLD.created_at OR NEW.created_seq IS DISTINCT FROM OLD.created_seq OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.due_at IS DISTINCT FROM OLD.due_at) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a criterion keeps what it measures');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_origins_are_fixed BEFORE UPDATE OF session_id, id, metric, operator, target, command, created_by, created_at, created_seq, group_id, due_at ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_origins_are_fixed();
+
+CREATE FUNCTION criteria_are_approved_by_record() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.approval IS DISTINCT FROM OLD.approval OR NEW.approved_by IS DISTINCT FROM OLD.approved_by OR NEW.approved_seq IS DISTINCT FROM OLD.approved_seq) AND NOT (OLD.approval = 'pending' AND NEW.approval = 'approved' AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'criterion_command' AND c.entity_id = NEW.id AND c.seq = NEW.approved_seq AND c.to_status = 'approved' AND c.changed_by = NEW.approved_by)) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: an approved command needs the status_changes row of its step (criterion_command)');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_are_approved_by_record BEFORE UPDATE OF approval, approved_by, approved_seq ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_are_approved_by_record();
+
+CREATE FUNCTION criteria_moves_are_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.status IS DISTINCT FROM OLD.status) AND NOT EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status FROM status_changes c WHERE c.session_id = OLD.session_id AND c.entity = 'criterion' AND c.entity_id = OLD.id ORDER BY c.seq DESC, c.part DESC LIMIT 1) n WHERE n.from_status = OLD.status AND n.to_status = NEW.status) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: another status of a criterion needs its status_changes row (criterion)');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_moves_are_recorded BEFORE UPDATE OF status ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_moves_are_recorded();
+
+CREATE FUNCTION criteria_text_is_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.text IS DISTINCT FROM OLD.text) AND NOT EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status FROM status_changes c WHERE c.session_id = OLD.session_id AND c.entity = 'criterion_text' AND c.entity_id = OLD.id ORDER BY c.seq DESC, c.part DESC LIMIT 1) n WHERE n.from_status = OLD.text AND n.to_status = NEW.text) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: another wording of a criterion needs its status_changes row (criterion_text)');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_text_is_recorded BEFORE UPDATE OF text ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_text_is_recorded();
+
+CREATE FUNCTION criteria_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.removed_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a criterion is removed once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_are_closed_once BEFORE UPDATE ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_are_closed_once();
+
+CREATE FUNCTION criteria_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.removed_seq IS NULL AND NEW.removed_seq IS NULL AND (NEW.removed_by IS NOT NULL OR NEW.removed_reason IS NOT NULL) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a criterion is removed once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER criteria_are_closed_whole BEFORE UPDATE OF removed_by, removed_reason ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_are_closed_whole();
+
+CREATE FUNCTION task_groups_begin_pending() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat') AND NOT (NEW.status_changed_by IS NULL AND NEW.status_seq = NEW.created_seq AND EXISTS (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id AND i.seq = NEW.created_seq) AND NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = NEW.session_id) AND (NEW.status = 'in_progress' OR (NEW.status = 'completed' AND EXISTS (SELECT 1 FROM grandfathered_groups f WHERE f.session_id = NEW.session_id AND f.group_id = NEW.id AND f.seq = NEW.created_seq)))) THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a group begins as pending, or a chat group as in_progress');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_begin_pending BEFORE INSERT ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_begin_pending();
+
+CREATE FUNCTION task_groups_completed_needs_path() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND NEW.status = 'completed' THEN
+    PERFORM CASE (SELECT CASE WHEN p.valid = 1 THEN 'nothing' ELSE p.missing END FROM completion_paths p WHERE p.session_id = OLD.session_id AND p.group_id = OLD.id)
+    WHEN 'approved' THEN orchestrator_refuse('COMPLETION_PATH_MISSING: approved is not met: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group')
+    WHEN 'tested' THEN orchestrator_refuse('COMPLETION_PATH_MISSING: tested is not met: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group')
+    WHEN 'merged' THEN orchestrator_refuse('COMPLETION_PATH_MISSING: merged is not met: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group')
+    WHEN 'unblocked' THEN orchestrator_refuse('COMPLETION_PATH_MISSING: unblocked is not met: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group')
+    WHEN 'reviewed' THEN orchestrator_refuse('COMPLETION_PATH_MISSING: reviewed is not met: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group')
+    WHEN 'confirmed' THEN orchestrator_refuse('COMPLETION_PATH_MISSING: confirmed is not met: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group')
+    WHEN 'nothing' THEN CASE WHEN OLD.status IS DISTINCT FROM 'in_progress' THEN orchestrator_refuse('ILLEGAL_MOVE: a group is completed from in_progress only')
+    WHEN NOT EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'group' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by) THEN orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step') END ELSE orchestrator_refuse('COMPLETION_PATH_MISSING: the group has no completion path: tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group') END;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_completed_needs_path BEFORE UPDATE OF status ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_completed_needs_path();
+
+CREATE FUNCTION task_groups_moves_are_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND NEW.status IS DISTINCT FROM 'completed' AND NEW.status <> 'deferred_external' AND ((OLD.status = 'pending' AND NEW.status = 'in_progress') OR (OLD.status = 'pending' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'completed') OR (OLD.status = 'in_progress' AND NEW.status = 'deferred_external') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'deferred_external' AND NEW.status = 'in_progress') OR (OLD.status = 'deferred_external' AND NEW.status = 'cancelled') OR (OLD.status = 'completed' AND NEW.status = 'in_progress')) AND NOT EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'group' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_moves_are_recorded BEFORE UPDATE OF status ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_moves_are_recorded();
+
+CREATE FUNCTION task_groups_deferred_needs_deferral() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status = 'deferred_external' AND OLD.status = 'in_progress' THEN
+    PERFORM CASE WHEN NOT EXISTS (SELECT 1 FROM deferrals d JOIN blockers b ON true WHERE d.session_id = NEW.session_id AND d.seq = NEW.status_seq AND d.group_id = NEW.id AND b.id = d.blocker_id AND b.session_id = NEW.session_id AND b.group_id = NEW.id AND b.resolved_seq IS NULL AND b.external = 1) THEN orchestrator_refuse('DEFERRAL_NOT_CONFIRMED: deferred_external needs the deferral of its step, on an open external blocker')
+    WHEN NOT EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'group' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by) THEN orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step') END;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_deferred_needs_deferral BEFORE UPDATE OF status ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_deferred_needs_deferral();
+
+CREATE FUNCTION task_groups_moves_are_legal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND NEW.status IS DISTINCT FROM 'completed' AND NOT ((OLD.status = 'pending' AND NEW.status = 'in_progress') OR (OLD.status = 'pending' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'completed') OR (OLD.status = 'in_progress' AND NEW.status = 'deferred_external') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'deferred_external' AND NEW.status = 'in_progress') OR (OLD.status = 'deferred_external' AND NEW.status = 'cancelled') OR (OLD.status = 'completed' AND NEW.status = 'in_progress')) THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a group does not go from its status to this one');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_moves_are_legal BEFORE UPDATE OF status ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_moves_are_legal();
+
+CREATE FUNCTION task_groups_status_seq_never_falls() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status_seq < OLD.status_seq THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a later move has no earlier step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_status_seq_never_falls BEFORE UPDATE OF status_seq ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_status_seq_never_falls();
+
+CREATE FUNCTION task_groups_change_columns_follow_the_status() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS NOT DISTINCT FROM OLD.status AND (NEW.status_changed_by IS DISTINCT FROM OLD.status_changed_by OR NEW.status_changed_at IS DISTINCT FROM OLD.status_changed_at OR NEW.status_seq IS DISTINCT FROM OLD.status_seq) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: who changed a status, and when, is written with the change alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_change_columns_follow_the_status BEFORE UPDATE OF status_changed_by, status_changed_at, status_seq ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_change_columns_follow_the_status();
+
+CREATE FUNCTION task_groups_keys_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.id IS DISTINCT FROM OLD.id OR NEW.description IS DISTINCT FROM OLD.description OR NEW.created_by IS DISTINCT FROM OLD.created_by OR NEW.created_at IS DISTINCT FROM OLD.created_at OR NEW.created_seq IS DISTINCT FROM OLD.created_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a group keeps its key and its origin');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_keys_are_fixed BEFORE UPDATE OF session_id, id, description, created_by, created_at, created_seq ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_keys_are_fixed();
+
+CREATE FUNCTION task_groups_kind_is_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.kind IS DISTINCT FROM OLD.kind) AND NOT EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status FROM status_changes c WHERE c.session_id = OLD.session_id AND c.entity = 'group_kind' AND c.entity_id = OLD.id ORDER BY c.seq DESC, c.part DESC LIMIT 1) n WHERE n.from_status = OLD.kind AND n.to_status = NEW.kind) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: another kind needs its status_changes row (group_kind)');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_kind_is_fixed BEFORE UPDATE OF kind ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_kind_is_fixed();
+
+CREATE FUNCTION task_groups_security_is_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.security_sensitive IS DISTINCT FROM OLD.security_sensitive) AND NOT EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status FROM status_changes c WHERE c.session_id = OLD.session_id AND c.entity = 'group_security' AND c.entity_id = OLD.id ORDER BY c.seq DESC, c.part DESC LIMIT 1) n WHERE n.from_status = CAST(OLD.security_sensitive AS text) AND n.to_status = CAST(NEW.security_sensitive AS text)) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: another security flag needs its status_changes row (group_security)');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_groups_security_is_fixed BEFORE UPDATE OF security_sensitive ON task_groups FOR EACH ROW EXECUTE FUNCTION task_groups_security_is_fixed();
+
+CREATE FUNCTION tasks_begin_open() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status NOT IN ('backlog', 'todo', 'blocked') OR NEW.version IS DISTINCT FROM 1 OR NEW.claim_holder IS NOT NULL THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a task begins as backlog, todo or blocked, in its first version, and unclaimed');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_begin_open BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_begin_open();
+
+CREATE FUNCTION tasks_begin_blocked_needs_blocker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status = 'blocked' AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL) THEN
+    PERFORM orchestrator_refuse('BLOCKER_MISSING: a blocked task has an open blocker');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_begin_blocked_needs_blocker BEFORE INSERT ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_begin_blocked_needs_blocker();
+
+CREATE FUNCTION tasks_moves_are_legal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a task does not go from its status to this one');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_moves_are_legal BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_moves_are_legal();
+
+CREATE FUNCTION tasks_moves_are_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND NOT ((NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release')))) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_moves_are_recorded BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_moves_are_recorded();
+
+CREATE FUNCTION tasks_blocked_needs_blocker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND (NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release'))) AND NEW.status = 'blocked' AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL) THEN
+    PERFORM orchestrator_refuse('BLOCKER_MISSING: a blocked task has an open blocker');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_blocked_needs_blocker BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_blocked_needs_blocker();
+
+CREATE FUNCTION tasks_released_without_blocker() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND (NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release'))) AND NEW.status <> 'blocked' AND EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL) THEN
+    PERFORM orchestrator_refuse('UNBLOCK_NOT_PERMITTED: a task with an open blocker stays blocked');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_released_without_blocker BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_released_without_blocker();
+
+CREATE FUNCTION tasks_released_to_former_status() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND (NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release'))) AND OLD.status = 'blocked' AND NEW.status = 'backlog' AND OLD.former_status <> 'backlog' THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a task is released to its former status, or to todo where that cannot be');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_released_to_former_status BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_released_to_former_status();
+
+CREATE FUNCTION tasks_in_progress_needs_dependencies() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND (NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release'))) AND NEW.status = 'in_progress' AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL) AND (EXISTS (WITH RECURSIVE line(id) AS (SELECT NEW.id UNION SELECT p.parent_id FROM line l JOIN tasks p ON p.session_id = NEW.session_id AND p.id = l.id WHERE p.parent_id IS NOT NULL) SELECT 1 FROM line x WHERE EXISTS (SELECT 1 FROM task_dependencies d JOIN tasks o ON true WHERE d.session_id = NEW.session_id AND d.task_id = x.id AND d.removed_seq IS NULL AND o.session_id = d.session_id AND o.id = d.depends_on_id AND o.status <> 'done')) OR EXISTS (SELECT 1 FROM group_dependencies d WHERE d.session_id = NEW.session_id AND d.group_id = NEW.group_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups g WHERE g.session_id = NEW.session_id AND g.id = d.depends_on AND g.status = 'completed') AND NOT EXISTS (SELECT 1 FROM completion_paths p WHERE p.session_id = NEW.session_id AND p.group_id = d.depends_on AND p.awaiting_confirmation = 1))) THEN
+    PERFORM orchestrator_refuse('DEPENDENCIES_OPEN: a task begins when all that it depends on is done');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_in_progress_needs_dependencies BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_in_progress_needs_dependencies();
+
+CREATE FUNCTION tasks_in_progress_needs_assignee() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND (NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release'))) AND NEW.status = 'in_progress' AND NEW.assignee IS NULL AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL) AND NOT (EXISTS (WITH RECURSIVE line(id) AS (SELECT NEW.id UNION SELECT p.parent_id FROM line l JOIN tasks p ON p.session_id = NEW.session_id AND p.id = l.id WHERE p.parent_id IS NOT NULL) SELECT 1 FROM line x WHERE EXISTS (SELECT 1 FROM task_dependencies d JOIN tasks o ON true WHERE d.session_id = NEW.session_id AND d.task_id = x.id AND d.removed_seq IS NULL AND o.session_id = d.session_id AND o.id = d.depends_on_id AND o.status <> 'done')) OR EXISTS (SELECT 1 FROM group_dependencies d WHERE d.session_id = NEW.session_id AND d.group_id = NEW.group_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups g WHERE g.session_id = NEW.session_id AND g.id = d.depends_on AND g.status = 'completed') AND NOT EXISTS (SELECT 1 FROM completion_paths p WHERE p.session_id = NEW.session_id AND p.group_id = d.depends_on AND p.awaiting_confirmation = 1))) THEN
+    PERFORM orchestrator_refuse('NOT_PERMITTED: a task in progress has an assignee');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_in_progress_needs_assignee BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_in_progress_needs_assignee();
+
+CREATE FUNCTION tasks_done_needs_all_done() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS DISTINCT FROM OLD.status AND ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled') OR (OLD.status = 'backlog' AND NEW.status = 'blocked') OR (OLD.status = 'todo' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'backlog') OR (OLD.status = 'blocked' AND NEW.status = 'todo') OR (OLD.status = 'in_progress' AND NEW.status = 'todo')) AND (NOT ((OLD.status = 'backlog' AND NEW.status = 'todo') OR (OLD.status = 'todo' AND NEW.status = 'backlog') OR (OLD.status = 'backlog' AND NEW.status = 'in_progress') OR (OLD.status = 'todo' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'blocked') OR (OLD.status = 'blocked' AND NEW.status = 'in_progress') OR (OLD.status = 'in_progress' AND NEW.status = 'done') OR (OLD.status = 'backlog' AND NEW.status = 'cancelled') OR (OLD.status = 'todo' AND NEW.status = 'cancelled') OR (OLD.status = 'in_progress' AND NEW.status = 'cancelled') OR (OLD.status = 'blocked' AND NEW.status = 'cancelled')) OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id)) AND (NOT (OLD.status = 'backlog' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'todo' AND NEW.status = 'blocked') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('cascade', 'dependency'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'backlog') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'blocked' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('release'))) AND (NOT (OLD.status = 'in_progress' AND NEW.status = 'todo') OR EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'task' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by_agent_id AND c.cause IN ('claim_release'))) AND NEW.status = 'done' AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL) AND (EXISTS (SELECT 1 FROM tasks c WHERE c.session_id = NEW.session_id AND c.parent_id = NEW.id AND c.status NOT IN ('done', 'cancelled')) OR (EXISTS (SELECT 1 FROM tasks c WHERE c.session_id = NEW.session_id AND c.parent_id = NEW.id) AND NOT EXISTS (SELECT 1 FROM tasks c WHERE c.session_id = NEW.session_id AND c.parent_id = NEW.id AND c.status = 'done')) OR EXISTS (SELECT 1 FROM questions q WHERE q.session_id = NEW.session_id AND q.group_id IS NOT DISTINCT FROM NEW.group_id AND q.closed_seq IS NULL AND (q.task_id IN (WITH RECURSIVE line(id) AS (SELECT NEW.id UNION SELECT p.parent_id FROM line l JOIN tasks p ON p.session_id = NEW.session_id AND p.id = l.id WHERE p.parent_id IS NOT NULL) SELECT id FROM line) OR (q.task_id IS NULL AND q.group_id IS NOT NULL)))) THEN
+    PERFORM orchestrator_refuse('COMPLETION_GATE: a task is done when its subtasks are, one at least, and nothing about it is open');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_done_needs_all_done BEFORE UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_done_needs_all_done();
+
+CREATE FUNCTION tasks_status_seq_never_falls() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status_seq < OLD.status_seq THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a later move has no earlier step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_status_seq_never_falls BEFORE UPDATE OF status_seq ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_status_seq_never_falls();
+
+CREATE FUNCTION tasks_change_columns_follow_the_status() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.status IS NOT DISTINCT FROM OLD.status AND NEW.status_seq >= OLD.status_seq AND (NEW.status_changed_by_agent_id IS DISTINCT FROM OLD.status_changed_by_agent_id OR NEW.status_changed_at IS DISTINCT FROM OLD.status_changed_at OR NEW.status_seq IS DISTINCT FROM OLD.status_seq) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: who changed a status, and when, is written with the change alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_change_columns_follow_the_status BEFORE UPDATE OF status_changed_by_agent_id, status_changed_at, status_seq ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_change_columns_follow_the_status();
+
+CREATE FUNCTION tasks_blocked_reason_is_the_newest() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.blocked_reason IS DISTINCT FROM OLD.blocked_reason) AND NEW.status IS NOT DISTINCT FROM OLD.status AND NEW.blocked_reason IS DISTINCT FROM (SELECT b.reason FROM blockers b WHERE b.session_id = NEW.session_id AND b.task_id = NEW.id AND b.resolved_seq IS NULL ORDER BY b.opened_seq DESC, b.id DESC LIMIT 1) THEN
+    PERFORM orchestrator_refuse('BLOCKER_MISSING: the reason of a blocked task is that of its newest open blocker');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_blocked_reason_is_the_newest BEFORE UPDATE OF blocked_reason ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_blocked_reason_is_the_newest();
+
+CREATE FUNCTION tasks_former_status_is_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.former_status IS DISTINCT FROM OLD.former_status) AND (NEW.status IS NOT DISTINCT FROM OLD.status OR (NEW.status = 'blocked' AND NEW.former_status IS DISTINCT FROM OLD.status)) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a blocked task keeps the status that it comes from');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_former_status_is_fixed BEFORE UPDATE OF former_status ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_former_status_is_fixed();
+
+CREATE FUNCTION tasks_versions_rise() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.version IS DISTINCT FROM OLD.version OR (NEW.status IS DISTINCT FROM OLD.status OR NEW.assignee IS DISTINCT FROM OLD.assignee OR NEW.auto_unblock IS DISTINCT FROM OLD.auto_unblock OR NEW.claim_holder IS DISTINCT FROM OLD.claim_holder OR NEW.claim_token IS DISTINCT FROM OLD.claim_token OR NEW.blocked_reason IS DISTINCT FROM OLD.blocked_reason OR NEW.former_status IS DISTINCT FROM OLD.former_status)) AND NEW.version IS DISTINCT FROM OLD.version + 1 THEN
+    PERFORM orchestrator_refuse('VERSION_CONFLICT: every change of a task is its next version');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_versions_rise BEFORE UPDATE OF status, assignee, auto_unblock, claim_holder, claim_token, blocked_reason, former_status, version ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_versions_rise();
+
+CREATE FUNCTION tasks_claims_are_taken_over_on_record() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.claim_holder IS NOT NULL AND NEW.claim_holder IS NOT NULL AND NEW.claim_holder <> OLD.claim_holder AND NOT EXISTS (SELECT 1 FROM (SELECT c.from_status, c.to_status FROM status_changes c WHERE c.session_id = OLD.session_id AND c.entity = 'task_claim' AND c.entity_id = OLD.id ORDER BY c.seq DESC, c.part DESC LIMIT 1) n WHERE n.from_status = OLD.claim_holder AND n.to_status = NEW.claim_holder) THEN
+    PERFORM orchestrator_refuse('CLAIM_LOST: a claim goes to another holder with its status_changes row (task_claim) alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_claims_are_taken_over_on_record BEFORE UPDATE OF claim_holder ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_claims_are_taken_over_on_record();
+
+CREATE FUNCTION tasks_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.id IS DISTINCT FROM OLD.id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.parent_id IS DISTINCT FROM OLD.parent_id OR NEW.title IS DISTINCT FROM OLD.title OR NEW.description IS DISTINCT FROM OLD.description OR NEW.type IS DISTINCT FROM OLD.type OR NEW.created_by IS DISTINCT FROM OLD.created_by OR NEW.created_at IS DISTINCT FROM OLD.created_at OR NEW.created_seq IS DISTINCT FROM OLD.created_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a task keeps its key, place and origin');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER tasks_origins_are_fixed BEFORE UPDATE OF session_id, id, group_id, parent_id, title, description, type, created_by, created_at, created_seq ON tasks FOR EACH ROW EXECUTE FUNCTION tasks_origins_are_fixed();
+
+CREATE FUNCTION task_dependencies_are_for_what_waits() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.removed_seq IS NULL AND EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = NEW.session_id AND t.id = NEW.task_id AND (t.status IN ('done', 'cancelled') OR EXISTS (WITH RECURSIVE below(id) AS (SELECT NEW.task_id UNION SELECT c.id FROM below b JOIN tasks c ON c.session_id = NEW.session_id AND c.parent_id = b.id) SELECT 1 FROM below b JOIN tasks t ON t.session_id = NEW.session_id AND t.id = b.id WHERE t.status = 'in_progress' OR t.former_status IS NOT DISTINCT FROM 'in_progress'))) AND EXISTS (SELECT 1 FROM tasks o WHERE o.session_id = NEW.session_id AND o.id = NEW.depends_on_id AND o.status <> 'done') THEN
+    PERFORM orchestrator_refuse('DEPENDENCY_INVALID: only what has not begun can wait for something that is not done');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_are_for_what_waits BEFORE INSERT ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_are_for_what_waits();
+
+CREATE FUNCTION task_dependencies_close_no_pair() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.removed_seq IS NULL AND EXISTS (SELECT 1 FROM task_dependencies d WHERE d.session_id = NEW.session_id AND d.task_id = NEW.depends_on_id AND d.depends_on_id = NEW.task_id AND d.removed_seq IS NULL) THEN
+    PERFORM orchestrator_refuse('DEPENDENCY_CYCLE: two tasks do not wait for each other');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_close_no_pair BEFORE INSERT ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_close_no_pair();
+
+CREATE FUNCTION task_dependencies_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.task_id IS DISTINCT FROM OLD.task_id OR NEW.depends_on_id IS DISTINCT FROM OLD.depends_on_id OR NEW.seq IS DISTINCT FROM OLD.seq OR NEW.added_by IS DISTINCT FROM OLD.added_by) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a dependency keeps who depends on whom');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_origins_are_fixed BEFORE UPDATE OF session_id, task_id, depends_on_id, seq, added_by ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_origins_are_fixed();
+
+CREATE FUNCTION task_dependencies_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.removed_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a dependency is removed once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_are_closed_once BEFORE UPDATE ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_are_closed_once();
+
+CREATE FUNCTION task_dependencies_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.removed_seq IS NULL AND NEW.removed_seq IS NULL AND (NEW.removed_by IS NOT NULL OR NEW.removed_reason IS NOT NULL) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a dependency is removed once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER task_dependencies_are_closed_whole BEFORE UPDATE OF removed_by, removed_reason ON task_dependencies FOR EACH ROW EXECUTE FUNCTION task_dependencies_are_closed_whole();
+
+CREATE FUNCTION imported_sessions_are_closed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.seq IS DISTINCT FROM 1 OR EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = NEW.session_id)) AND NOT EXISTS (SELECT 1 FROM imported_sessions t WHERE (t.session_id = NEW.session_id)) THEN
+    PERFORM CASE WHEN orchestrator_write() = 1 THEN orchestrator_refuse('IMPORT_CLOSED: what was imported comes with the first step of its session alone') ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER imported_sessions_are_closed BEFORE INSERT ON imported_sessions FOR EACH ROW EXECUTE FUNCTION imported_sessions_are_closed();
+
+CREATE FUNCTION grandfathered_groups_are_closed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NOT (EXISTS (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id AND i.seq = NEW.seq) AND NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = NEW.session_id))) AND NOT EXISTS (SELECT 1 FROM grandfathered_groups t WHERE (t.session_id = NEW.session_id AND t.group_id = NEW.group_id)) THEN
+    PERFORM CASE WHEN orchestrator_write() = 1 THEN orchestrator_refuse('IMPORT_CLOSED: what was imported comes with the first step of its session alone') ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER grandfathered_groups_are_closed BEFORE INSERT ON grandfathered_groups FOR EACH ROW EXECUTE FUNCTION grandfathered_groups_are_closed();
+
+CREATE FUNCTION imported_logs_are_closed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NOT (EXISTS (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id AND i.seq = NEW.seq) AND NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = NEW.session_id))) AND NOT EXISTS (SELECT 1 FROM imported_logs t WHERE (t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) OR (false)) THEN
+    PERFORM CASE WHEN orchestrator_write() = 1 THEN orchestrator_refuse('IMPORT_CLOSED: what was imported comes with the first step of its session alone') ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER imported_logs_are_closed BEFORE INSERT ON imported_logs FOR EACH ROW EXECUTE FUNCTION imported_logs_are_closed();
+
+CREATE FUNCTION import_findings_are_closed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NOT (EXISTS (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id AND i.seq = NEW.seq) AND NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = NEW.session_id))) AND NOT EXISTS (SELECT 1 FROM import_findings t WHERE (t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part)) THEN
+    PERFORM CASE WHEN orchestrator_write() = 1 THEN orchestrator_refuse('IMPORT_CLOSED: what was imported comes with the first step of its session alone') ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER import_findings_are_closed BEFORE INSERT ON import_findings FOR EACH ROW EXECUTE FUNCTION import_findings_are_closed();
+
+CREATE FUNCTION audit_events_tell_of_imports() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.seq = 1 AND NEW.kind IS DISTINCT FROM 'import peer' AND EXISTS (SELECT 1 FROM imported_sessions i WHERE i.session_id = NEW.session_id) THEN
+    PERFORM orchestrator_refuse('IMPORT_CLOSED: the first step of an imported session is its import');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER audit_events_tell_of_imports BEFORE INSERT ON audit_events FOR EACH ROW EXECUTE FUNCTION audit_events_tell_of_imports();
+
+CREATE FUNCTION runs_begin_queued() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM 'queued' THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a run begins as queued');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_begin_queued BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION runs_begin_queued();
+
+CREATE FUNCTION runs_moves_are_legal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND NOT ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'cancelled') OR (OLD.state = 'running' AND NEW.state = 'complete') OR (OLD.state = 'running' AND NEW.state = 'incomplete') OR (OLD.state = 'running' AND NEW.state = 'error') OR (OLD.state = 'running' AND NEW.state = 'awaiting_response') OR (OLD.state = 'running' AND NEW.state = 'cancelled') OR (OLD.state = 'awaiting_response' AND NEW.state = 'queued') OR (OLD.state = 'awaiting_response' AND NEW.state = 'incomplete') OR (OLD.state = 'awaiting_response' AND NEW.state = 'cancelled')) AND OLD.ended_at IS NULL THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: a run does not go from its state to this one');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_moves_are_legal BEFORE UPDATE OF state ON runs FOR EACH ROW EXECUTE FUNCTION runs_moves_are_legal();
+
+CREATE FUNCTION runs_moves_are_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'cancelled') OR (OLD.state = 'running' AND NEW.state = 'complete') OR (OLD.state = 'running' AND NEW.state = 'incomplete') OR (OLD.state = 'running' AND NEW.state = 'error') OR (OLD.state = 'running' AND NEW.state = 'awaiting_response') OR (OLD.state = 'running' AND NEW.state = 'cancelled') OR (OLD.state = 'awaiting_response' AND NEW.state = 'queued') OR (OLD.state = 'awaiting_response' AND NEW.state = 'incomplete') OR (OLD.state = 'awaiting_response' AND NEW.state = 'cancelled')) AND NOT (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'run' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_moves_are_recorded BEFORE UPDATE OF state ON runs FOR EACH ROW EXECUTE FUNCTION runs_moves_are_recorded();
+
+CREATE FUNCTION runs_end_with_their_log() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'cancelled') OR (OLD.state = 'running' AND NEW.state = 'complete') OR (OLD.state = 'running' AND NEW.state = 'incomplete') OR (OLD.state = 'running' AND NEW.state = 'error') OR (OLD.state = 'running' AND NEW.state = 'awaiting_response') OR (OLD.state = 'running' AND NEW.state = 'cancelled') OR (OLD.state = 'awaiting_response' AND NEW.state = 'queued') OR (OLD.state = 'awaiting_response' AND NEW.state = 'incomplete') OR (OLD.state = 'awaiting_response' AND NEW.state = 'cancelled')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'run' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND NEW.ended_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM run_events e WHERE e.session_id = NEW.session_id AND e.run_id = NEW.id AND e.seq = NEW.state_seq) THEN
+    PERFORM orchestrator_refuse('LOG_MISSING: a run ends with its log, written in the same step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_end_with_their_log BEFORE UPDATE OF state ON runs FOR EACH ROW EXECUTE FUNCTION runs_end_with_their_log();
+
+CREATE FUNCTION runs_complete_needs_proof() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'cancelled') OR (OLD.state = 'running' AND NEW.state = 'complete') OR (OLD.state = 'running' AND NEW.state = 'incomplete') OR (OLD.state = 'running' AND NEW.state = 'error') OR (OLD.state = 'running' AND NEW.state = 'awaiting_response') OR (OLD.state = 'running' AND NEW.state = 'cancelled') OR (OLD.state = 'awaiting_response' AND NEW.state = 'queued') OR (OLD.state = 'awaiting_response' AND NEW.state = 'incomplete') OR (OLD.state = 'awaiting_response' AND NEW.state = 'cancelled')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'run' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND NEW.state = 'complete' AND EXISTS (SELECT 1 FROM run_events e WHERE e.session_id = NEW.session_id AND e.run_id = NEW.id AND e.seq = NEW.state_seq) AND NOT (EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq AND e.kind = 'run' AND e.subject = NEW.id) AND (EXISTS (SELECT 1 FROM run_files f WHERE f.session_id = NEW.session_id AND f.run_id = NEW.id AND f.seq = NEW.state_seq AND (f.present = 1 OR f.change = 'deleted')) OR (NEW.task_type IN ('READ_INFO', 'REPORT') AND NEW.output IS NOT NULL AND NEW.output <> ''))) THEN
+    PERFORM orchestrator_refuse('EVIDENCE_MISSING: a run is complete by what the runner verified, with its evidence');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_complete_needs_proof BEFORE UPDATE OF state ON runs FOR EACH ROW EXECUTE FUNCTION runs_complete_needs_proof();
+
+CREATE FUNCTION runs_await_an_open_question() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'cancelled') OR (OLD.state = 'running' AND NEW.state = 'complete') OR (OLD.state = 'running' AND NEW.state = 'incomplete') OR (OLD.state = 'running' AND NEW.state = 'error') OR (OLD.state = 'running' AND NEW.state = 'awaiting_response') OR (OLD.state = 'running' AND NEW.state = 'cancelled') OR (OLD.state = 'awaiting_response' AND NEW.state = 'queued') OR (OLD.state = 'awaiting_response' AND NEW.state = 'incomplete') OR (OLD.state = 'awaiting_response' AND NEW.state = 'cancelled')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'run' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND NEW.state = 'awaiting_response' AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.id = NEW.question_id AND q.session_id = NEW.session_id AND q.task_id = NEW.task_id AND q.closed_seq IS NULL) THEN
+    PERFORM orchestrator_refuse('QUESTION_MISSING: a run awaits the answer to an open question about its task');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_await_an_open_question BEFORE UPDATE OF state ON runs FOR EACH ROW EXECUTE FUNCTION runs_await_an_open_question();
+
+CREATE FUNCTION runs_stop_without_locks() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'cancelled') OR (OLD.state = 'running' AND NEW.state = 'complete') OR (OLD.state = 'running' AND NEW.state = 'incomplete') OR (OLD.state = 'running' AND NEW.state = 'error') OR (OLD.state = 'running' AND NEW.state = 'awaiting_response') OR (OLD.state = 'running' AND NEW.state = 'cancelled') OR (OLD.state = 'awaiting_response' AND NEW.state = 'queued') OR (OLD.state = 'awaiting_response' AND NEW.state = 'incomplete') OR (OLD.state = 'awaiting_response' AND NEW.state = 'cancelled')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'run' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND OLD.state = 'running' AND EXISTS (SELECT 1 FROM run_locks l WHERE l.session_id = OLD.session_id AND l.run_id = OLD.id AND l.released_seq IS NULL) THEN
+    PERFORM orchestrator_refuse('LOCK_HELD: a run that stops running has released what it held');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_stop_without_locks BEFORE UPDATE OF state ON runs FOR EACH ROW EXECUTE FUNCTION runs_stop_without_locks();
+
+CREATE FUNCTION run_locks_exclude_writers() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.released_seq IS NULL AND (EXISTS (SELECT 1 FROM run_locks l WHERE l.path = NEW.path AND l.released_seq IS NULL AND 'write' IN (l.mode, NEW.mode)) OR EXISTS (SELECT 1 FROM turn_runs t WHERE t.ended_at IS NULL AND t.state = 'running' AND NEW.path IN (t.folder, t.lock_key))) THEN
+    PERFORM orchestrator_refuse('LOCK_HELD: a file has many readers or one writer');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_locks_exclude_writers BEFORE INSERT ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_exclude_writers();
+
+CREATE FUNCTION runs_never_change_when_ended() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.ended_at IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a run that has ended stays as it is');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_never_change_when_ended BEFORE UPDATE ON runs FOR EACH ROW EXECUTE FUNCTION runs_never_change_when_ended();
+
+CREATE FUNCTION runs_change_columns_follow_the_state() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS NOT DISTINCT FROM OLD.state AND OLD.ended_at IS NULL AND (NEW.state_changed_by IS DISTINCT FROM OLD.state_changed_by OR NEW.state_changed_at IS DISTINCT FROM OLD.state_changed_at OR NEW.state_seq IS DISTINCT FROM OLD.state_seq OR NEW.owner IS DISTINCT FROM OLD.owner) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_change_columns_follow_the_state BEFORE UPDATE OF state_changed_by, state_changed_at, state_seq, owner ON runs FOR EACH ROW EXECUTE FUNCTION runs_change_columns_follow_the_state();
+
+CREATE FUNCTION runs_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.id IS DISTINCT FROM OLD.id OR NEW.log_id IS DISTINCT FROM OLD.log_id OR NEW.task_id IS DISTINCT FROM OLD.task_id OR NEW.prompt IS DISTINCT FROM OLD.prompt OR NEW.task_type IS DISTINCT FROM OLD.task_type OR NEW.executor IS DISTINCT FROM OLD.executor OR NEW.provider IS DISTINCT FROM OLD.provider OR NEW.model IS DISTINCT FROM OLD.model OR NEW.retry_of IS DISTINCT FROM OLD.retry_of OR NEW.verification_root IS DISTINCT FROM OLD.verification_root OR NEW.queued_by IS DISTINCT FROM OLD.queued_by OR NEW.queued_at IS DISTINCT FROM OLD.queued_at OR NEW.created_seq IS DISTINCT FROM OLD.created_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a run keeps what it was queued with');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER runs_origins_are_fixed BEFORE UPDATE OF session_id, id, log_id, task_id, prompt, task_type, executor, provider, model, retry_of, verification_root, queued_by, queued_at, created_seq ON runs FOR EACH ROW EXECUTE FUNCTION runs_origins_are_fixed();
+
+CREATE FUNCTION run_locks_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.run_id IS DISTINCT FROM OLD.run_id OR NEW.path IS DISTINCT FROM OLD.path OR NEW.mode IS DISTINCT FROM OLD.mode OR NEW.seq IS DISTINCT FROM OLD.seq OR NEW.acquired_at IS DISTINCT FROM OLD.acquired_at) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a lock keeps what it holds');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_locks_origins_are_fixed BEFORE UPDATE OF session_id, run_id, path, mode, seq, acquired_at ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_origins_are_fixed();
+
+CREATE FUNCTION run_locks_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.released_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a lock is released once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_locks_are_closed_once BEFORE UPDATE ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_are_closed_once();
+
+CREATE FUNCTION run_locks_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.released_seq IS NULL AND NEW.released_seq IS NULL AND (NEW.released_at IS NOT NULL) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a lock is released once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER run_locks_are_closed_whole BEFORE UPDATE OF released_at ON run_locks FOR EACH ROW EXECUTE FUNCTION run_locks_are_closed_whole();
+
+CREATE FUNCTION turn_runs_begin_queued() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM 'queued' THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: the run of a turn begins as queued');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_begin_queued BEFORE INSERT ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_begin_queued();
+
+CREATE FUNCTION turn_runs_moves_are_legal() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND NOT ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'answered') OR (OLD.state = 'running' AND NEW.state = 'no_answer') OR (OLD.state = 'running' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'limited')) AND OLD.ended_at IS NULL THEN
+    PERFORM orchestrator_refuse('ILLEGAL_MOVE: the run of a turn does not go from its state to this one');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_moves_are_legal BEFORE UPDATE OF state ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_moves_are_legal();
+
+CREATE FUNCTION turn_runs_moves_are_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'answered') OR (OLD.state = 'running' AND NEW.state = 'no_answer') OR (OLD.state = 'running' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'limited')) AND NOT (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'turn' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a move needs the status_changes row of its step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_moves_are_recorded BEFORE UPDATE OF state ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_moves_are_recorded();
+
+CREATE FUNCTION turn_runs_exclude_each_other() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'answered') OR (OLD.state = 'running' AND NEW.state = 'no_answer') OR (OLD.state = 'running' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'limited')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'turn' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND NEW.state = 'running' AND (EXISTS (SELECT 1 FROM turn_runs t WHERE t.ended_at IS NULL AND t.state = 'running' AND t.id <> NEW.id AND (t.lock_key = NEW.lock_key OR t.folder = NEW.folder)) OR EXISTS (SELECT 1 FROM run_locks l WHERE l.path IN (NEW.folder, NEW.lock_key) AND l.released_seq IS NULL)) THEN
+    PERFORM orchestrator_refuse('LOCK_HELD: one turn at a time works on a group, and in a folder');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_exclude_each_other BEFORE UPDATE OF state ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_exclude_each_other();
+
+CREATE FUNCTION turn_runs_end_with_their_log() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'answered') OR (OLD.state = 'running' AND NEW.state = 'no_answer') OR (OLD.state = 'running' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'limited')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'turn' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND NEW.ended_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq AND e.kind = 'turn' AND e.subject = NEW.id) THEN
+    PERFORM orchestrator_refuse('LOG_MISSING: the run of a turn ends with what was seen and how it was judged, written in the same step');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_end_with_their_log BEFORE UPDATE OF state ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_end_with_their_log();
+
+CREATE FUNCTION turn_runs_answered_needs_proof() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS DISTINCT FROM OLD.state AND ((OLD.state = 'queued' AND NEW.state = 'running') OR (OLD.state = 'queued' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'answered') OR (OLD.state = 'running' AND NEW.state = 'no_answer') OR (OLD.state = 'running' AND NEW.state = 'failed') OR (OLD.state = 'running' AND NEW.state = 'limited')) AND (NEW.state_seq >= OLD.state_seq AND EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'turn' AND c.entity_id = NEW.id AND c.seq = NEW.state_seq AND c.from_status = OLD.state AND c.to_status = NEW.state AND c.changed_by = NEW.state_changed_by)) AND NEW.state = 'answered' AND EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq AND e.kind = 'turn' AND e.subject = NEW.id) AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq AND e.kind = 'operation' AND e.subject = NEW.id || '-execute') THEN
+    PERFORM orchestrator_refuse('EVIDENCE_MISSING: a turn is answered by what an executor said, with the evidence that it was called');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_answered_needs_proof BEFORE UPDATE OF state ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_answered_needs_proof();
+
+CREATE FUNCTION turn_runs_never_change_when_ended() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.ended_at IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: the run of a turn that has ended stays as it is');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_never_change_when_ended BEFORE UPDATE ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_never_change_when_ended();
+
+CREATE FUNCTION turn_runs_change_columns_follow_the_state() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.state IS NOT DISTINCT FROM OLD.state AND OLD.ended_at IS NULL AND (NEW.state_changed_by IS DISTINCT FROM OLD.state_changed_by OR NEW.state_changed_at IS DISTINCT FROM OLD.state_changed_at OR NEW.state_seq IS DISTINCT FROM OLD.state_seq OR NEW.owner IS DISTINCT FROM OLD.owner) THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_change_columns_follow_the_state BEFORE UPDATE OF state_changed_by, state_changed_at, state_seq, owner ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_change_columns_follow_the_state();
+
+CREATE FUNCTION turn_runs_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.id IS DISTINCT FROM OLD.id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.turn IS DISTINCT FROM OLD.turn OR NEW.role IS DISTINCT FROM OLD.role OR NEW.prompt IS DISTINCT FROM OLD.prompt OR NEW.executor IS DISTINCT FROM OLD.executor OR NEW.model IS DISTINCT FROM OLD.model OR NEW.folder IS DISTINCT FROM OLD.folder OR NEW.root IS DISTINCT FROM OLD.root OR NEW.lock_key IS DISTINCT FROM OLD.lock_key OR NEW.queued_by IS DISTINCT FROM OLD.queued_by OR NEW.queued_at IS DISTINCT FROM OLD.queued_at OR NEW.created_seq IS DISTINCT FROM OLD.created_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: the run of a turn keeps what it was queued with');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER turn_runs_origins_are_fixed BEFORE UPDATE OF session_id, id, group_id, turn, role, prompt, executor, model, folder, root, lock_key, queued_by, queued_at, created_seq ON turn_runs FOR EACH ROW EXECUTE FUNCTION turn_runs_origins_are_fixed();
+
+CREATE FUNCTION starts_come_one_after_another() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.ended_seq IS NULL AND EXISTS (SELECT 1 FROM starts s WHERE s.session_id = NEW.session_id AND s.group_id = NEW.group_id AND s.turn = NEW.turn AND s.ended_seq IS NULL AND s.seq <> NEW.seq) THEN
+    PERFORM orchestrator_refuse('ALREADY_EXISTS: the turn is started already');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_come_one_after_another BEFORE INSERT ON starts FOR EACH ROW EXECUTE FUNCTION starts_come_one_after_another();
+
+CREATE FUNCTION starts_origins_are_fixed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF (NEW.session_id IS DISTINCT FROM OLD.session_id OR NEW.group_id IS DISTINCT FROM OLD.group_id OR NEW.turn IS DISTINCT FROM OLD.turn OR NEW.seq IS DISTINCT FROM OLD.seq OR NEW.role IS DISTINCT FROM OLD.role OR NEW.agent_id IS DISTINCT FROM OLD.agent_id OR NEW.via IS DISTINCT FROM OLD.via OR NEW.client IS DISTINCT FROM OLD.client OR NEW.owner IS DISTINCT FROM OLD.owner OR NEW.call_id IS DISTINCT FROM OLD.call_id OR NEW.isolation IS DISTINCT FROM OLD.isolation OR NEW.started_at IS DISTINCT FROM OLD.started_at) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a start keeps its turn and who made it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_origins_are_fixed BEFORE UPDATE OF session_id, group_id, turn, seq, role, agent_id, via, client, owner, call_id, isolation, started_at ON starts FOR EACH ROW EXECUTE FUNCTION starts_origins_are_fixed();
+
+CREATE FUNCTION starts_are_bound_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.bound_seq IS NOT NULL AND (NEW.worker IS DISTINCT FROM OLD.worker OR NEW.trace IS DISTINCT FROM OLD.trace OR NEW.bound_at IS DISTINCT FROM OLD.bound_at OR NEW.bound_seq IS DISTINCT FROM OLD.bound_seq) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a start is bound to one agent');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_are_bound_once BEFORE UPDATE OF worker, trace, bound_at, bound_seq ON starts FOR EACH ROW EXECUTE FUNCTION starts_are_bound_once();
+
+CREATE FUNCTION starts_are_closed_once() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.ended_seq IS NOT NULL THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a start ends once');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_are_closed_once BEFORE UPDATE ON starts FOR EACH ROW EXECUTE FUNCTION starts_are_closed_once();
+
+CREATE FUNCTION starts_are_closed_whole() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF OLD.ended_seq IS NULL AND (NEW.ended_seq IS NULL AND (NEW.ended_at IS NOT NULL OR NEW.outcome IS NOT NULL OR NEW.reason IS NOT NULL OR NEW.due_at IS NOT NULL) OR NEW.ended_seq IS NOT NULL AND (NEW.ended_at IS NULL OR NEW.outcome IS NULL)) THEN
+    PERFORM orchestrator_refuse('NEVER_CHANGED: a start ends once, with the step that does it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER starts_are_closed_whole BEFORE UPDATE OF ended_seq, ended_at, outcome, reason, due_at ON starts FOR EACH ROW EXECUTE FUNCTION starts_are_closed_whole();
+
+CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num));
+
+CREATE FUNCTION alembic_version_insert_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER alembic_version_insert_needs_orchestrator BEFORE INSERT ON alembic_version FOR EACH ROW EXECUTE FUNCTION alembic_version_insert_needs_orchestrator();
+
+CREATE FUNCTION alembic_version_update_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER alembic_version_update_needs_orchestrator BEFORE UPDATE ON alembic_version FOR EACH ROW EXECUTE FUNCTION alembic_version_update_needs_orchestrator();
+
+CREATE FUNCTION alembic_version_delete_needs_orchestrator() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  PERFORM CASE WHEN orchestrator_write() = 1 THEN 1 ELSE orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database') END;
+  RETURN OLD;
+END $$;
+
+CREATE TRIGGER alembic_version_delete_needs_orchestrator BEFORE DELETE ON alembic_version FOR EACH ROW EXECUTE FUNCTION alembic_version_delete_needs_orchestrator();
+
+CREATE TRIGGER alembic_version_delete_needs_orchestrator_by_truncate BEFORE TRUNCATE ON alembic_version FOR EACH STATEMENT EXECUTE FUNCTION alembic_version_delete_needs_orchestrator();

@@ -1,1 +1,0 @@
-"""The table of speed: ratios measured side by side in one run, printed by `python -m tests.benchmarks`."""

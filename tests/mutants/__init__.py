@@ -1,1 +1,0 @@
-"""Mutants: each guard of the program taken away in turn; a test must notice. `python -m tests.mutants`."""

@@ -1,0 +1,1 @@
+"""Mutants: each guard of the program taken away in turn; a test must notice. `python -m tools.mutants`."""
