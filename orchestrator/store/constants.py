@@ -7,12 +7,10 @@ from orchestrator.core import names
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 16
+SCHEMA_VERSION = 17
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = (
-    "standalone_handoffs_are_never_changed", "standalone_handoffs_are_never_deleted", "standalone_handoffs",
-)  # fmt: skip
+SCHEMA_MARKS = ("ix_agent_reports_group", "ix_agent_reports_verdict")
 """Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
 whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
 

@@ -228,7 +228,7 @@ _PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_stat
 # opened there is answered in its own step.
 _CONFIRMED = """(d.cause = 'question' AND EXISTS (SELECT 1 FROM questions q INDEXED BY ix_questions_session
         WHERE q.session_id = d.session_id AND q.closed_seq = d.seq AND q.answer IN ('continue', 'yes')
-        AND q.opened_seq = (SELECT w.seq FROM agent_reports w INDEXED BY ix_agent_reports_role
+        AND q.opened_seq = (SELECT w.seq FROM agent_reports w INDEXED BY ix_agent_reports_group
             WHERE w.session_id = r.session_id AND w.group_id IS r.group_id AND w.role = r.role
             AND w.response_status = r.response_status AND w.seq < r.seq AND w.effect = 'withheld'
             ORDER BY w.seq DESC LIMIT 1)))"""

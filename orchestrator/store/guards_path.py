@@ -7,8 +7,9 @@ triggers, router, validator and `group show` read it.
 Three habits keep it cheap and hard to go round:
 
 - No SQL function, since any client may register another `max` or `ifnull`.
-- Every mark is one step into an index that is named: a table of reports costs the same at any length, and
-  a dropped index is an error instead of a slow answer.
+- Every mark is read off an index that is named: what other groups reported costs nothing, and a dropped index is an
+  error instead of a slow answer. A group's reports are read from the newest on, so a mark that it does not have costs
+  a look at each of them (STO-34).
 - `SELECT DISTINCT` (over a key, so it removes nothing) keeps SQLite from copying a subquery into every place
   that uses its column, and still lets the conditions on session and group through. Each one builds a table at every
   look, so what has no subquery and is used by few does without.
@@ -51,23 +52,23 @@ class Case(NamedTuple):
 _GROUP = Row("g", task_groups)
 
 
-def _report(index: str, *where: Expression, r: FromClause, value: Any = None) -> Expression:
-    """The newest report of the group that an index finds: its step, or another value of it."""
+def _report(*where: Expression, r: FromClause, value: Any = None) -> Expression:
+    """The newest report of the group that fulfils the conditions: its step, or another value of it."""
     found = r.c.seq if value is None else value
     of_group = (r.c.session_id == _GROUP.session_id, r.c.group_id == _GROUP.id)
-    return emitter.newest(found, r, *of_group, *where, by=r.c.seq, index=f"ix_agent_reports_{index}")
+    return emitter.newest(found, r, *of_group, *where, by=r.c.seq, index="ix_agent_reports_group")
 
 
 def _of_effect(effect: str) -> Expression:
     """The newest report of the group with an effect."""
     r = agent_reports.alias("r")
-    return _report("effect", r.c.effect == effect, r=r)
+    return _report(r.c.effect == effect, r=r)
 
 
 def _of_role(role: str) -> Expression:
     """The newest report of the group by a role, of those that count."""
     r = agent_reports.alias("r")
-    return _report("role", r.c.role == role, _counts(r), r=r)
+    return _report(r.c.role == role, _counts(r), r=r)
 
 
 def _newest(table: sa.Table, index: str, by: str, *where: Any, value: str = "") -> Expression:
@@ -87,15 +88,18 @@ def _standing(value: Any = None) -> Expression:
     r = agent_reports.alias("r")
     decides = sa.or_(r.c.role != "project_manager", r.c.effect.in_(("rework", "defer")))
     found = r.c[value] if value else None
-    return _report("standing", r.c.effect != "merge", _counts(r), decides, r=r, value=found)
+    return _report(r.c.effect != "merge", _counts(r), decides, r=r, value=found)
 
 
 def _qa_answer(value: Any = None) -> Expression:
     """The newest answer of QA, to a submission or of its own accord."""
     r = agent_reports.alias("r")
-    answers = r.c.effect.in_(("test_pass", "test_fail", "inconclusive", "block"))
+    # A list of more than two words would be a table of its own, made and dropped at each look.
+    answers = emitter.bracketed(
+        sa.or_(*(r.c.effect == effect for effect in ("test_pass", "test_fail", "inconclusive", "block")))
+    )
     found = r.c[value] if value else None
-    return _report("role", r.c.role == "qa_expert", answers, r=r, value=found)
+    return _report(r.c.role == "qa_expert", answers, r=r, value=found)
 
 
 def _passed() -> Expression:
@@ -105,7 +109,7 @@ def _passed() -> Expression:
     """
     r = agent_reports.alias("r")
     since, until = r.c.seq > _of_effect("submit_test"), r.c.seq <= _standing()
-    return _report("effect", r.c.effect == "test_pass", since, until, r=r)
+    return _report(r.c.effect == "test_pass", since, until, r=r)
 
 
 def _reopened() -> sa.Select[Any]:
@@ -181,7 +185,7 @@ def proof(r: Row) -> Expression:
 
 def _merge_proof() -> Expression:
     r = agent_reports.alias("r")
-    return _report("effect", r.c.effect == "merge", r=r, value=proof(Row("r", agent_reports)))
+    return _report(r.c.effect == "merge", r=r, value=proof(Row("r", agent_reports)))
 
 
 def _tasks(*statuses: str) -> sa.Select[Any]:

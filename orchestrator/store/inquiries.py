@@ -47,7 +47,7 @@ TASKS = f"""SELECT c.entity, c.from_status IS NULL, c.to_status, count(*) FROM s
     GROUP BY 1, 2, CASE c.entity WHEN 'task' THEN c.to_status END"""
 """How many tasks were created, moved to which status, and taken over from who had claimed them."""
 STARTS = """SELECT s.seq, s.role, nullif(s.group_id, ''), s.via, s.outcome, s.started_at, s.ended_at,
-    (SELECT min(r.reported_at) FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = s.session_id
+    (SELECT min(r.reported_at) FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = s.session_id
         AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn AND r.seq > s.seq),
     s.turn = CASE s.group_id WHEN '' THEN (SELECT turn FROM sessions WHERE id = s.session_id) ELSE
         (SELECT turn FROM task_groups g WHERE g.session_id = s.session_id AND g.id = s.group_id) END

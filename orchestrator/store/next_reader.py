@@ -231,7 +231,8 @@ def overdue(connection: sqlite3.Connection, session: str, asker: Standing, now: 
     """The first task in progress of the asker's role that it may take over: see `core.tasks.overdue`."""
     parameters = {"session": session, "role": asker.role, "group": asker.group_id}
     held = ((Task(*row), active) for *row, active in connection.execute(HELD, parameters))
-    return min((task for task, active in held if tasks.overdue(task, now, gone=not active)), key=tasks.order, default=None)
+    offered = (task for task, active in held if tasks.overdue(task, now, gone=not active))
+    return min(offered, key=tasks.order, default=None)
 
 
 def pending(connection: sqlite3.Connection, session: str) -> int:

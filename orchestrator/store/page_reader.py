@@ -19,12 +19,12 @@ TURNS = f"""SELECT h.group_id, h.turn, h.agent_id, a.role, e.at FROM handoffs h
 """The turns that were given out; the group of one that belongs to the whole session is empty."""
 REPORTS = f"""SELECT r.group_id, r.seq, r.id, r.role, r.agent_id, r.response_status, r.effect, r.turn, r.summary,
         r.reported_at, d.id AS decision_id, d.next_agent, d.action
-    FROM agent_reports r INDEXED BY ix_agent_reports_role
+    FROM agent_reports r INDEXED BY ix_agent_reports_group
     LEFT JOIN router_decisions d ON d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1
     WHERE r.session_id = :session AND r.group_id IN {_NAMED} ORDER BY r.seq"""
 SESSION_REPORTS = """SELECT '' AS group_id, r.seq, r.id, r.role, r.agent_id, r.response_status, r.effect, r.turn,
         r.summary, r.reported_at, d.id AS decision_id, d.next_agent, d.action
-    FROM agent_reports r INDEXED BY ix_agent_reports_role
+    FROM agent_reports r INDEXED BY ix_agent_reports_group
     LEFT JOIN router_decisions d ON d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1
     WHERE r.session_id = :session AND r.group_id IS NULL ORDER BY r.seq"""
 QUESTIONS = f"""SELECT coalesce(group_id, '') AS group_id, id, kind, text, asked_at, closed_at
@@ -87,7 +87,7 @@ OPEN_EDGES = f"""SELECT d.group_id, d.depends_on, t.status
     WHERE d.session_id = :session AND d.group_id IN {_NAMED} AND d.removed_seq IS NULL AND t.status <> 'completed'
     ORDER BY d.seq, d.depends_on"""
 """Dependencies on groups that are not completed; one that waits for its confirmation alone is satisfied as well."""
-WAYS = """SELECT role, response_status, count(*) FROM agent_reports INDEXED BY ix_agent_reports_role
+WAYS = """SELECT role, response_status, count(*) FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND (:group IS NULL OR group_id = :group) GROUP BY role, response_status"""
 """How often each role reported each status, read from the index alone."""
 
@@ -118,7 +118,7 @@ def sessions(state: str) -> str:
             WHERE session_id = s.id AND closed_seq IS NULL) AS questions,
         (SELECT min(asked_at) FROM questions INDEXED BY ix_questions_open
             WHERE session_id = s.id AND closed_seq IS NULL) AS asked_at,
-        (SELECT response_status FROM agent_reports INDEXED BY ix_agent_reports_role WHERE session_id = s.id
+        (SELECT response_status FROM agent_reports INDEXED BY ix_agent_reports_verdict WHERE session_id = s.id
             AND group_id IS NULL AND role = 'validator' ORDER BY seq DESC LIMIT 1) AS verdict,
         (SELECT prompt FROM runs INDEXED BY ix_runs_created
             WHERE session_id = s.id ORDER BY created_seq LIMIT 1) AS first_words,

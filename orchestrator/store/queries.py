@@ -63,7 +63,7 @@ def _none(table: str, key: str, where: str) -> tuple[str, str]:
 
 def _report(effect: str, more: str = "") -> str:
     """The reports of the group `g` with an effect."""
-    return f"""SELECT x.seq FROM agent_reports x INDEXED BY ix_agent_reports_effect
+    return f"""SELECT x.seq FROM agent_reports x INDEXED BY ix_agent_reports_group
         WHERE x.session_id = g.session_id AND x.group_id = g.id AND x.effect = '{effect}'{more}"""
 
 
@@ -83,29 +83,29 @@ _OPEN_TASK = _none(
 _DEPENDENCY = _none("group_dependencies d", "d.group_id", """d.removed_seq IS NULL AND NOT EXISTS (
     SELECT 1 FROM task_groups c WHERE c.session_id = :session AND c.id = d.depends_on AND c.status = 'completed')""")
 _ISOLATED = _none("starts", "group_id", "isolation = 'worktree'")
-_FAILED_SINCE = """SELECT 1 FROM agent_reports y INDEXED BY ix_agent_reports_effect
+_FAILED_SINCE = """SELECT 1 FROM agent_reports y INDEXED BY ix_agent_reports_group
     WHERE y.session_id = g.session_id AND y.group_id = g.id AND y.effect = 'test_fail' AND y.seq > x.seq"""
 _OF_SUBMITTED = f" AND x.seq > ({_report('submit_test', _LAST)}) AND x.seq < s.seq AND NOT EXISTS ({_FAILED_SINCE})"
 _TESTED = f"""(EXISTS ({_report("test_pass", _OF_SUBMITTED)}) OR (
     (EXISTS ({_report("submit_review")}) OR EXISTS ({_report("submit_test")})) AND NOT EXISTS ({_report("test_fail")})
     AND (EXISTS (SELECT 1 FROM sessions WHERE id = :session AND testing_mode IN ('minimal', 'disabled'))
         OR NOT EXISTS ({_report("submit_test")}) AND NOT EXISTS (SELECT 1 FROM agent_reports q
-            INDEXED BY ix_agent_reports_role WHERE q.session_id = g.session_id AND q.group_id = g.id
+            INDEXED BY ix_agent_reports_group WHERE q.session_id = g.session_id AND q.group_id = g.id
             AND q.role = 'qa_expert'))))"""
 _SEEN = """ AND EXISTS (SELECT 1 FROM evidence e INDEXED BY ix_evidence_merge WHERE e.session_id = g.session_id
     AND e.subject = g.id AND e.seq = x.seq AND e.kind = 'merge')"""
 _MERGED = f"""(EXISTS ({_report("merge", " AND x.seq > s.seq")}) AND ({_ISOLATED[0]} OR {_ISOLATED[1]}
     OR EXISTS ({_report("merge", f" AND x.seq = ({_report('merge', _LAST)}){_SEEN}")})))"""
-_STANDING = """SELECT n.seq FROM agent_reports n INDEXED BY ix_agent_reports_standing
+_STANDING = """SELECT n.seq FROM agent_reports n INDEXED BY ix_agent_reports_group
     WHERE n.session_id = g.session_id AND n.group_id = g.id AND n.effect <> 'merge' AND n.effect <> 'withheld'
     AND (n.role <> 'project_manager' OR n.effect IN ('rework', 'defer')) ORDER BY n.seq DESC LIMIT 1"""
 PLAIN = f"""(((SELECT {" AND ".join(each[0] for each in (*_PECULIAR, _TASKS, _DEPENDENCY))}) OR (
         {" AND ".join(each[1] for each in (*_PECULIAR, _DEPENDENCY))}
         AND ({_TASKS[1]} OR {_OPEN_TASK[1]} AND EXISTS (SELECT 1 FROM tasks INDEXED BY ix_tasks_group
             WHERE session_id = :session AND group_id = g.id AND status = 'done'))))
-    AND (g.security_sensitive = 0 OR EXISTS (SELECT 1 FROM agent_reports q INDEXED BY ix_agent_reports_role
+    AND (g.security_sensitive = 0 OR EXISTS (SELECT 1 FROM agent_reports q INDEXED BY ix_agent_reports_group
         WHERE q.session_id = g.session_id AND q.group_id = g.id AND q.role = 'tech_lead' AND q.effect <> 'withheld'))
-    AND EXISTS (SELECT 1 FROM agent_reports s INDEXED BY ix_agent_reports_effect WHERE s.session_id = g.session_id
+    AND EXISTS (SELECT 1 FROM agent_reports s INDEXED BY ix_agent_reports_group WHERE s.session_id = g.session_id
         AND s.group_id = g.id AND s.effect = 'approve' AND s.seq = ({_STANDING})
         AND (g.kind = 'research' OR (g.kind = 'code' AND {_MERGED} AND {_TESTED}))))"""
 """That reports alone prove the group `g` of `:session`, none of which was taken back, and nothing stood in its way.
@@ -203,7 +203,7 @@ LAST_VERDICT = f"""SELECT r.id, r.response_status AS verdict, r.summary AS reaso
     AND (s.status = 'ended' OR NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = '{STORE_CHAIN}'
         AND +e.rowid > (SELECT v.rowid FROM audit_events v WHERE v.session_id = r.session_id AND v.seq = r.seq)
         AND {_JUDGED})) AS fresh
-    FROM agent_reports r INDEXED BY ix_agent_reports_role JOIN sessions s ON s.id = r.session_id
+    FROM agent_reports r INDEXED BY ix_agent_reports_verdict JOIN sessions s ON s.id = r.session_id
     WHERE r.session_id = :session AND r.group_id IS NULL AND r.role = 'validator' ORDER BY r.seq DESC LIMIT 1"""
 
 AGENT = "SELECT * FROM agents WHERE id = :agent"
@@ -232,7 +232,7 @@ LAST_CONFIRMED = """SELECT r.id, r.response_status, k.reason
 LAST_CHANGES = """SELECT seq, from_status, to_status, changed_by, changed_at, reason, cause
     FROM status_changes INDEXED BY ix_status_changes_entity
     WHERE session_id = :session AND entity = :entity AND entity_id = :id ORDER BY seq DESC, part DESC LIMIT :limit"""
-LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_effect
+LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id = :group AND effect = 'approve' ORDER BY seq DESC LIMIT 1"""
 REPORT = """SELECT * FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE session_id = :session AND seq = :seq"""

@@ -38,7 +38,7 @@ OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
 OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
     EXISTS (SELECT 1 FROM starts s WHERE s.session_id = :session AND s.group_id = :group AND s.turn = g.turn),
     (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id),
-    (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_role
+    (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
         WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
         AND seq > CASE WHEN :own OR g.progress_seq < g.answered_seq THEN g.answered_seq ELSE g.progress_seq END
         LIMIT :most)),
@@ -46,7 +46,7 @@ OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
     FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
 INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
     FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
-SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_role
+SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
 REDISPATCHES = """SELECT count(*) FROM (SELECT 1 FROM router_decisions INDEXED BY ix_router_decisions_redispatch
@@ -105,7 +105,7 @@ PENDING = f"""SELECT {packed(column_names("task_groups"), "g.")}, EXISTS (SELECT
     ORDER BY g.priority, g.created_seq"""
 
 
-_STANDING = """SELECT group_concat(seq) FROM (SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing
+_STANDING = """SELECT group_concat(seq) FROM (SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'
     AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10)"""
 # A look for each status: a list of them would be a table of its own, made and dropped at each call.

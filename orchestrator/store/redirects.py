@@ -18,7 +18,7 @@ _COUNTED = ", ".join(f"'{effect}'" for effect in rules.COUNTERS)
 _OPENED_BEFORE = "SELECT 1 FROM blockers b WHERE b.session_id = d.session_id AND b.group_id = d.group_id" + (
     " AND b.opened_seq < d.seq"
 )
-_LIKE_IT = """SELECT count(*) FROM agent_reports o INDEXED BY ix_agent_reports_role WHERE o.session_id = d.session_id
+_LIKE_IT = """SELECT count(*) FROM agent_reports o INDEXED BY ix_agent_reports_group WHERE o.session_id = d.session_id
     AND o.group_id IS r.group_id AND o.role = r.role AND o.response_status = r.response_status AND o.seq <= d.seq"""
 # What is approved of a research group is not merged, so that the phase is checked instead.
 _FANNING = "(ifnull(t.action, '') IN ('check_phase', 'spawn_batch') OR g.kind = 'research')"

@@ -41,7 +41,8 @@ is that of every wrong statement."""
 _SHARED_MEMORY = frozenset((4618, 4874, 5130, 5386))
 """IOERR of opening, sizing, locking and mapping the -shm file."""
 _MARK_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-_MARKS = """SELECT 1 WHERE EXISTS (SELECT 1 FROM sqlite_master WHERE name IN (?, ?, ?))
+_MARKS = f"""SELECT 1 WHERE EXISTS (SELECT 1 FROM sqlite_master
+    WHERE name IN ({', '.join('?' * len(constants.SCHEMA_MARKS))}))
     OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'agent_reports')"""
 """A file without its table of reports is a damaged one, whose marks went with the table."""
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))

@@ -29,22 +29,10 @@ agent_reports = sa.Table(
     columns.text("reported_at"),
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint("part = 1", name="one_report_per_step"),
-    # What can void an approval: everything but merges; of the project manager only rework and defer count.
-    # A report that a person is asked about has the effect `withheld` and counts for nothing.
-    sa.Index(
-        "ix_agent_reports_standing",
-        "session_id",
-        "group_id",
-        "seq",
-        sqlite_where=sa.text(
-            "effect <> 'merge' AND effect <> 'withheld'"
-            " AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))"
-        ),
-    ),
-    # An index for each effect and role that matters would be a page of its own in nearly every step (STO-18).
-    sa.Index("ix_agent_reports_effect", "session_id", "group_id", "effect", "seq"),
-    sa.Index("ix_agent_reports_role", "session_id", "group_id", "role", "seq", "response_status"),
+    # Each further index would be a page of its own in nearly every step (STO-34).
+    sa.Index("ix_agent_reports_group", "session_id", "group_id", "seq", "role", "effect", "response_status"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),
+    sa.Index("ix_agent_reports_verdict", "session_id", "seq", sqlite_where=sa.text("role = 'validator'")),
 )
 
 acknowledgements = sa.Table(

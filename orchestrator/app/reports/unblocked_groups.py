@@ -19,7 +19,7 @@ JUDGES = (TECH_LEAD, INVESTIGATOR, MANAGER)
 _ABOUT_A_BLOCK = ("guide", "resume", "defer")
 """Effects of reports that are about a blocker alone."""
 
-_WENT_ON = """SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_standing
+_WENT_ON = """SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'
     AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) AND seq > :seq
     AND effect IN ('submit_test', 'submit_review', 'test_pass', 'test_fail', 'approve', 'reject', 'merge_fail',

@@ -79,7 +79,7 @@ CREATE TABLE agents (
 	created_at TEXT COLLATE "C" NOT NULL,
 	created_seq BIGINT NOT NULL,
 	CONSTRAINT pk_agents PRIMARY KEY (id),
-	CONSTRAINT ck_agents_kind CHECK (kind IN ('ai', 'human', 'system')),
+	CONSTRAINT ck_agents_kind CHECK (kind = 'ai' OR kind = 'human' OR kind = 'system'),
 	CONSTRAINT ck_agents_active CHECK (active IN (0, 1)),
 	CONSTRAINT ck_agents_max_parallel_tasks CHECK (max_parallel_tasks >= 1),
 	CONSTRAINT fk_agents_parent_id FOREIGN KEY(parent_id) REFERENCES agents (id)
@@ -200,7 +200,7 @@ CREATE TABLE human_credentials (
 	ends TEXT COLLATE "C",
 	due_at TEXT COLLATE "C",
 	CONSTRAINT pk_human_credentials PRIMARY KEY (id),
-	CONSTRAINT ck_human_credentials_kind CHECK (kind IN ('passphrase', 'ssh-key', 'removal', 'reset', 'link', 'use')),
+	CONSTRAINT ck_human_credentials_kind CHECK (kind = 'passphrase' OR kind = 'ssh-key' OR kind = 'removal' OR kind = 'reset' OR kind = 'link' OR kind = 'use'),
 	CONSTRAINT uq_human_credentials_ends UNIQUE (ends),
 	CONSTRAINT fk_human_credentials_agent_id FOREIGN KEY(agent_id) REFERENCES agents (id)
 );
@@ -260,10 +260,10 @@ CREATE TABLE sessions (
 	progress_seq BIGINT DEFAULT 0 NOT NULL,
 	answered_seq BIGINT DEFAULT 0 NOT NULL,
 	CONSTRAINT pk_sessions PRIMARY KEY (id),
-	CONSTRAINT ck_sessions_kind CHECK (kind IN ('orchestration', 'chat')),
-	CONSTRAINT ck_sessions_mode CHECK (mode IN ('simple', 'parallel')),
-	CONSTRAINT ck_sessions_testing_mode CHECK (testing_mode IN ('full', 'minimal', 'disabled')),
-	CONSTRAINT ck_sessions_status CHECK (status IN ('active', 'paused', 'ended')),
+	CONSTRAINT ck_sessions_kind CHECK (kind = 'orchestration' OR kind = 'chat'),
+	CONSTRAINT ck_sessions_mode CHECK (mode = 'simple' OR mode = 'parallel'),
+	CONSTRAINT ck_sessions_testing_mode CHECK (testing_mode = 'full' OR testing_mode = 'minimal' OR testing_mode = 'disabled'),
+	CONSTRAINT ck_sessions_status CHECK (status = 'active' OR status = 'paused' OR status = 'ended'),
 	CONSTRAINT ck_sessions_outcome CHECK ((status = 'ended') = (outcome IS NOT NULL) AND (outcome IS NULL OR outcome IN ('accepted', 'investigation_only', 'abandoned', 'imported', 'closed'))),
 	CONSTRAINT ck_sessions_planned CHECK (planned IN (0, 1)),
 	CONSTRAINT fk_sessions_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id)
@@ -350,11 +350,9 @@ CREATE TABLE agent_reports (
 
 CREATE INDEX ix_agent_reports_confirm ON agent_reports (session_id, seq) WHERE effect = 'confirm';
 
-CREATE INDEX ix_agent_reports_effect ON agent_reports (session_id, group_id, effect, seq);
+CREATE INDEX ix_agent_reports_group ON agent_reports (session_id, group_id, seq, role, effect, response_status);
 
-CREATE INDEX ix_agent_reports_role ON agent_reports (session_id, group_id, role, seq, response_status);
-
-CREATE INDEX ix_agent_reports_standing ON agent_reports (session_id, group_id, seq) WHERE effect <> 'merge' AND effect <> 'withheld' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'));
+CREATE INDEX ix_agent_reports_verdict ON agent_reports (session_id, seq) WHERE role = 'validator';
 
 CREATE TABLE blockers (
 	id TEXT COLLATE "C" NOT NULL,
@@ -380,8 +378,8 @@ CREATE TABLE blockers (
 	resolution TEXT COLLATE "C",
 	resolution_note TEXT COLLATE "C",
 	CONSTRAINT pk_blockers PRIMARY KEY (id),
-	CONSTRAINT ck_blockers_class CHECK (class IN ('soft', 'hard')),
-	CONSTRAINT ck_blockers_cause CHECK (cause IN ('report', 'manual', 'cascade', 'gate', 'dependency', 'imported')),
+	CONSTRAINT ck_blockers_class CHECK (class = 'soft' OR class = 'hard'),
+	CONSTRAINT ck_blockers_cause CHECK (cause = 'report' OR cause = 'manual' OR cause = 'cascade' OR cause = 'gate' OR cause = 'dependency' OR cause = 'imported'),
 	CONSTRAINT ck_blockers_external CHECK (external IN (0, 1)),
 	CONSTRAINT ck_blockers_reason CHECK (reason <> ''),
 	CONSTRAINT ck_blockers_external_dependency CHECK ((external = 1) = (external_dependency IS NOT NULL)),
@@ -437,7 +435,7 @@ CREATE TABLE criteria (
 	approved_by TEXT COLLATE "C",
 	approved_seq BIGINT,
 	CONSTRAINT pk_criteria PRIMARY KEY (session_id, id),
-	CONSTRAINT ck_criteria_status CHECK (status IN ('open', 'met', 'deferred')),
+	CONSTRAINT ck_criteria_status CHECK (status = 'open' OR status = 'met' OR status = 'deferred'),
 	CONSTRAINT ck_criteria_measure CHECK ((operator IS NULL OR operator IN ('ge', 'gt', 'le', 'lt', 'eq')) AND (operator IS NULL) = (metric IS NULL) AND (operator IS NULL) = (target IS NULL)),
 	CONSTRAINT ck_criteria_computed CHECK (status <> 'met' OR (operator IS NULL AND command IS NULL)),
 	CONSTRAINT ck_criteria_actual CHECK (actual IS NULL OR operator IS NOT NULL),
@@ -501,7 +499,7 @@ CREATE TABLE questions (
 	note TEXT COLLATE "C",
 	channel TEXT COLLATE "C",
 	CONSTRAINT pk_questions PRIMARY KEY (id),
-	CONSTRAINT ck_questions_kind CHECK (kind IN ('review', 'clarification', 'budget', 'reply', 'confirmation', 'continuation')),
+	CONSTRAINT ck_questions_kind CHECK (kind = 'review' OR kind = 'clarification' OR kind = 'budget' OR kind = 'reply' OR kind = 'confirmation' OR kind = 'continuation'),
 	CONSTRAINT fk_questions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
 );
 
@@ -522,8 +520,8 @@ CREATE TABLE resume_points (
 	phases_total BIGINT,
 	handoff_path TEXT COLLATE "C",
 	CONSTRAINT pk_resume_points PRIMARY KEY (session_id, seq),
-	CONSTRAINT ck_resume_points_status CHECK (status IN ('partial', 'blocked', 'failed')),
-	CONSTRAINT ck_resume_points_class CHECK (class IN ('soft', 'hard')),
+	CONSTRAINT ck_resume_points_status CHECK (status = 'partial' OR status = 'blocked' OR status = 'failed'),
+	CONSTRAINT ck_resume_points_class CHECK (class = 'soft' OR class = 'hard'),
 	CONSTRAINT fk_resume_points_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
 );
 
@@ -598,7 +596,7 @@ CREATE TABLE starts (
 	reason TEXT COLLATE "C",
 	due_at TEXT COLLATE "C",
 	CONSTRAINT pk_starts PRIMARY KEY (session_id, group_id, turn, seq),
-	CONSTRAINT ck_starts_via CHECK (via IN ('hook', 'mcp', 'drive')),
+	CONSTRAINT ck_starts_via CHECK (via = 'hook' OR via = 'mcp' OR via = 'drive'),
 	CONSTRAINT ck_starts_isolation CHECK (isolation IS NULL OR isolation IN ('worktree', 'none')),
 	CONSTRAINT ck_starts_outcome CHECK (outcome IS NULL OR outcome IN ('failed', 'lost', 'freed', 'limited')),
 	CONSTRAINT ck_starts_ended CHECK ((ended_seq IS NULL) = (ended_at IS NULL) AND (ended_seq IS NULL) = (outcome IS NULL)),
@@ -644,8 +642,8 @@ CREATE TABLE task_groups (
 	answered_seq BIGINT DEFAULT 0 NOT NULL,
 	description TEXT COLLATE "C",
 	CONSTRAINT pk_task_groups PRIMARY KEY (session_id, id),
-	CONSTRAINT ck_task_groups_kind CHECK (kind IN ('code', 'research', 'chat')),
-	CONSTRAINT ck_task_groups_status CHECK (status IN ('pending', 'in_progress', 'completed', 'deferred_external', 'cancelled')),
+	CONSTRAINT ck_task_groups_kind CHECK (kind = 'code' OR kind = 'research' OR kind = 'chat'),
+	CONSTRAINT ck_task_groups_status CHECK (status = 'pending' OR status = 'in_progress' OR status = 'completed' OR status = 'deferred_external' OR status = 'cancelled'),
 	CONSTRAINT ck_task_groups_security_sensitive CHECK (security_sensitive IN (0, 1)),
 	CONSTRAINT ck_task_groups_senior CHECK (senior IN (0, 1)),
 	CONSTRAINT ck_task_groups_complexity CHECK (complexity BETWEEN 1 AND 10),
@@ -764,7 +762,7 @@ CREATE TABLE tasks (
 	CONSTRAINT pk_tasks PRIMARY KEY (session_id, id),
 	CONSTRAINT fk_tasks_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
 	CONSTRAINT fk_tasks_parent_id FOREIGN KEY(session_id, parent_id) REFERENCES tasks (session_id, id),
-	CONSTRAINT ck_tasks_status CHECK (status IN ('backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled')),
+	CONSTRAINT ck_tasks_status CHECK (status = 'backlog' OR status = 'todo' OR status = 'in_progress' OR status = 'blocked' OR status = 'done' OR status = 'cancelled'),
 	CONSTRAINT ck_tasks_auto_unblock CHECK (auto_unblock IN (0, 1)),
 	CONSTRAINT ck_tasks_priority CHECK (priority BETWEEN 0 AND 3),
 	CONSTRAINT ck_tasks_parent CHECK (parent_id IS NULL OR parent_id <> id),
@@ -825,7 +823,7 @@ CREATE TABLE turn_runs (
 	CONSTRAINT pk_turn_runs PRIMARY KEY (session_id, id),
 	CONSTRAINT uq_turn_runs_id UNIQUE (id),
 	CONSTRAINT fk_turn_runs_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
-	CONSTRAINT ck_turn_runs_state CHECK (state IN ('queued', 'running', 'answered', 'no_answer', 'failed', 'limited')),
+	CONSTRAINT ck_turn_runs_state CHECK (state = 'queued' OR state = 'running' OR state = 'answered' OR state = 'no_answer' OR state = 'failed' OR state = 'limited'),
 	CONSTRAINT ck_turn_runs_ended CHECK ((state IN ('answered', 'no_answer', 'failed', 'limited')) = (ended_at IS NOT NULL)),
 	CONSTRAINT ck_turn_runs_owner CHECK ((ended_at IS NULL) = (owner IS NOT NULL)),
 	CONSTRAINT ck_turn_runs_answer CHECK (state <> 'answered' OR (output IS NOT NULL AND output <> '')),
@@ -890,8 +888,8 @@ CREATE TABLE runs (
 	CONSTRAINT uq_runs_session_id_log_id UNIQUE (session_id, log_id),
 	CONSTRAINT fk_runs_session_id_task_id FOREIGN KEY(session_id, task_id) REFERENCES tasks (session_id, id),
 	CONSTRAINT fk_runs_retry_of FOREIGN KEY(session_id, retry_of) REFERENCES runs (session_id, id),
-	CONSTRAINT ck_runs_state CHECK (state IN ('queued', 'running', 'awaiting_response', 'complete', 'incomplete', 'error', 'cancelled')),
-	CONSTRAINT ck_runs_task_type CHECK (task_type IN ('READ_INFO', 'REPORT', 'LIGHT_EDIT', 'IMPLEMENTATION', 'REVIEW_RESPONSE', 'CONFIG_CI_CHANGE', 'DANGEROUS_OP')),
+	CONSTRAINT ck_runs_state CHECK (state = 'queued' OR state = 'running' OR state = 'awaiting_response' OR state = 'complete' OR state = 'incomplete' OR state = 'error' OR state = 'cancelled'),
+	CONSTRAINT ck_runs_task_type CHECK (task_type = 'READ_INFO' OR task_type = 'REPORT' OR task_type = 'LIGHT_EDIT' OR task_type = 'IMPLEMENTATION' OR task_type = 'REVIEW_RESPONSE' OR task_type = 'CONFIG_CI_CHANGE' OR task_type = 'DANGEROUS_OP'),
 	CONSTRAINT ck_runs_executor_status CHECK (executor_status IS NULL OR executor_status IN ('COMPLETE', 'INCOMPLETE', 'NO_EVIDENCE', 'ERROR', 'INVALID', 'BLOCKED')),
 	CONSTRAINT ck_runs_blocked CHECK (executor_status IS DISTINCT FROM 'BLOCKED' OR task_type = 'DANGEROUS_OP'),
 	CONSTRAINT ck_runs_ended CHECK ((state IN ('complete', 'incomplete', 'error', 'cancelled')) = (ended_at IS NOT NULL)),
@@ -939,7 +937,7 @@ CREATE TABLE run_events (
 	level TEXT COLLATE "C" NOT NULL,
 	text TEXT COLLATE "C" NOT NULL,
 	CONSTRAINT pk_run_events PRIMARY KEY (session_id, seq, part),
-	CONSTRAINT ck_run_events_level CHECK (level IN ('summary', 'full')),
+	CONSTRAINT ck_run_events_level CHECK (level = 'summary' OR level = 'full'),
 	CONSTRAINT fk_run_events_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
 );
 
@@ -956,7 +954,7 @@ CREATE TABLE run_files (
 	detected_at TEXT COLLATE "C" NOT NULL,
 	detection_method TEXT COLLATE "C" NOT NULL,
 	CONSTRAINT pk_run_files PRIMARY KEY (session_id, seq, part),
-	CONSTRAINT ck_run_files_detection_method CHECK (detection_method IN ('diff', 'executor_claim')),
+	CONSTRAINT ck_run_files_detection_method CHECK (detection_method = 'diff' OR detection_method = 'executor_claim'),
 	CONSTRAINT ck_run_files_present CHECK (present IN (0, 1)),
 	CONSTRAINT fk_run_files_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
 );
@@ -974,7 +972,7 @@ CREATE TABLE run_locks (
 	released_seq BIGINT,
 	CONSTRAINT pk_run_locks PRIMARY KEY (session_id, run_id, path, seq),
 	CONSTRAINT fk_run_locks_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id),
-	CONSTRAINT ck_run_locks_mode CHECK (mode IN ('read', 'write')),
+	CONSTRAINT ck_run_locks_mode CHECK (mode = 'read' OR mode = 'write'),
 	CONSTRAINT ck_run_locks_released CHECK ((released_at IS NULL) = (released_seq IS NULL))
 );
 
@@ -1019,8 +1017,8 @@ SELECT
     (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_fail' ORDER BY r.seq DESC LIMIT 1) AS test_fail_seq,
     (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' AND r.seq > (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AND r.seq <= (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) ORDER BY r.seq DESC LIMIT 1) AS passed_seq,
     (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS qa_seq,
-    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_seq,
-    (SELECT r.effect FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_effect,
+    (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND (r.effect = 'test_pass' OR r.effect = 'test_fail' OR r.effect = 'inconclusive' OR r.effect = 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_seq,
+    (SELECT r.effect FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND (r.effect = 'test_pass' OR r.effect = 'test_fail' OR r.effect = 'inconclusive' OR r.effect = 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_effect,
     (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'tech_lead' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS tech_lead_seq,
     (SELECT r.seq FROM agent_reports r WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'project_manager' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS manager_seq,
     (SELECT t.seq FROM router_decisions t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.mandatory_review = 1 ORDER BY t.seq DESC LIMIT 1) AS mandatory_seq,

@@ -10,7 +10,7 @@ CREATE TABLE agents (
 	created_at TEXT NOT NULL,
 	created_seq INTEGER NOT NULL,
 	CONSTRAINT pk_agents PRIMARY KEY (id),
-	CONSTRAINT ck_agents_kind CHECK (kind IN ('ai', 'human', 'system')),
+	CONSTRAINT ck_agents_kind CHECK (kind = 'ai' OR kind = 'human' OR kind = 'system'),
 	CONSTRAINT ck_agents_active CHECK (active IN (0, 1)),
 	CONSTRAINT ck_agents_max_parallel_tasks CHECK (max_parallel_tasks >= 1),
 	CONSTRAINT fk_agents_parent_id FOREIGN KEY(parent_id) REFERENCES agents (id)
@@ -129,7 +129,7 @@ CREATE TABLE human_credentials (
 	ends TEXT,
 	due_at TEXT,
 	CONSTRAINT pk_human_credentials PRIMARY KEY (id),
-	CONSTRAINT ck_human_credentials_kind CHECK (kind IN ('passphrase', 'ssh-key', 'removal', 'reset', 'link', 'use')),
+	CONSTRAINT ck_human_credentials_kind CHECK (kind = 'passphrase' OR kind = 'ssh-key' OR kind = 'removal' OR kind = 'reset' OR kind = 'link' OR kind = 'use'),
 	CONSTRAINT uq_human_credentials_ends UNIQUE (ends),
 	CONSTRAINT fk_human_credentials_agent_id FOREIGN KEY(agent_id) REFERENCES agents (id)
 )
@@ -192,10 +192,10 @@ CREATE TABLE sessions (
 	progress_seq INTEGER DEFAULT 0 NOT NULL,
 	answered_seq INTEGER DEFAULT 0 NOT NULL,
 	CONSTRAINT pk_sessions PRIMARY KEY (id),
-	CONSTRAINT ck_sessions_kind CHECK (kind IN ('orchestration', 'chat')),
-	CONSTRAINT ck_sessions_mode CHECK (mode IN ('simple', 'parallel')),
-	CONSTRAINT ck_sessions_testing_mode CHECK (testing_mode IN ('full', 'minimal', 'disabled')),
-	CONSTRAINT ck_sessions_status CHECK (status IN ('active', 'paused', 'ended')),
+	CONSTRAINT ck_sessions_kind CHECK (kind = 'orchestration' OR kind = 'chat'),
+	CONSTRAINT ck_sessions_mode CHECK (mode = 'simple' OR mode = 'parallel'),
+	CONSTRAINT ck_sessions_testing_mode CHECK (testing_mode = 'full' OR testing_mode = 'minimal' OR testing_mode = 'disabled'),
+	CONSTRAINT ck_sessions_status CHECK (status = 'active' OR status = 'paused' OR status = 'ended'),
 	CONSTRAINT ck_sessions_outcome CHECK ((status = 'ended') = (outcome IS NOT NULL) AND (outcome IS NULL OR outcome IN ('accepted', 'investigation_only', 'abandoned', 'imported', 'closed'))),
 	CONSTRAINT ck_sessions_planned CHECK (planned IN (0, 1)),
 	CONSTRAINT fk_sessions_workflow_version_id FOREIGN KEY(workflow_version_id) REFERENCES workflow_versions (id)
@@ -284,11 +284,9 @@ CREATE TABLE agent_reports (
 
 CREATE INDEX ix_agent_reports_confirm ON agent_reports (session_id, seq) WHERE effect = 'confirm';
 
-CREATE INDEX ix_agent_reports_effect ON agent_reports (session_id, group_id, effect, seq);
+CREATE INDEX ix_agent_reports_group ON agent_reports (session_id, group_id, seq, role, effect, response_status);
 
-CREATE INDEX ix_agent_reports_role ON agent_reports (session_id, group_id, role, seq, response_status);
-
-CREATE INDEX ix_agent_reports_standing ON agent_reports (session_id, group_id, seq) WHERE effect <> 'merge' AND effect <> 'withheld' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'));
+CREATE INDEX ix_agent_reports_verdict ON agent_reports (session_id, seq) WHERE role = 'validator';
 
 CREATE TABLE blockers (
 	id TEXT NOT NULL,
@@ -314,8 +312,8 @@ CREATE TABLE blockers (
 	resolution TEXT,
 	resolution_note TEXT,
 	CONSTRAINT pk_blockers PRIMARY KEY (id),
-	CONSTRAINT ck_blockers_class CHECK (class IN ('soft', 'hard')),
-	CONSTRAINT ck_blockers_cause CHECK (cause IN ('report', 'manual', 'cascade', 'gate', 'dependency', 'imported')),
+	CONSTRAINT ck_blockers_class CHECK (class = 'soft' OR class = 'hard'),
+	CONSTRAINT ck_blockers_cause CHECK (cause = 'report' OR cause = 'manual' OR cause = 'cascade' OR cause = 'gate' OR cause = 'dependency' OR cause = 'imported'),
 	CONSTRAINT ck_blockers_external CHECK (external IN (0, 1)),
 	CONSTRAINT ck_blockers_reason CHECK (reason <> ''),
 	CONSTRAINT ck_blockers_external_dependency CHECK ((external = 1) = (external_dependency IS NOT NULL)),
@@ -373,7 +371,7 @@ CREATE TABLE criteria (
 	approved_by TEXT,
 	approved_seq INTEGER,
 	CONSTRAINT pk_criteria PRIMARY KEY (session_id, id),
-	CONSTRAINT ck_criteria_status CHECK (status IN ('open', 'met', 'deferred')),
+	CONSTRAINT ck_criteria_status CHECK (status = 'open' OR status = 'met' OR status = 'deferred'),
 	CONSTRAINT ck_criteria_measure CHECK ((operator IS NULL OR operator IN ('ge', 'gt', 'le', 'lt', 'eq')) AND (operator IS NULL) = (metric IS NULL) AND (operator IS NULL) = (target IS NULL)),
 	CONSTRAINT ck_criteria_computed CHECK (status <> 'met' OR (operator IS NULL AND command IS NULL)),
 	CONSTRAINT ck_criteria_actual CHECK (actual IS NULL OR operator IS NOT NULL),
@@ -438,7 +436,7 @@ CREATE TABLE questions (
 	note TEXT,
 	channel TEXT,
 	CONSTRAINT pk_questions PRIMARY KEY (id),
-	CONSTRAINT ck_questions_kind CHECK (kind IN ('review', 'clarification', 'budget', 'reply', 'confirmation', 'continuation')),
+	CONSTRAINT ck_questions_kind CHECK (kind = 'review' OR kind = 'clarification' OR kind = 'budget' OR kind = 'reply' OR kind = 'confirmation' OR kind = 'continuation'),
 	CONSTRAINT fk_questions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
 )
  WITHOUT ROWID;
@@ -460,8 +458,8 @@ CREATE TABLE resume_points (
 	phases_total INTEGER,
 	handoff_path TEXT,
 	CONSTRAINT pk_resume_points PRIMARY KEY (session_id, seq),
-	CONSTRAINT ck_resume_points_status CHECK (status IN ('partial', 'blocked', 'failed')),
-	CONSTRAINT ck_resume_points_class CHECK (class IN ('soft', 'hard')),
+	CONSTRAINT ck_resume_points_status CHECK (status = 'partial' OR status = 'blocked' OR status = 'failed'),
+	CONSTRAINT ck_resume_points_class CHECK (class = 'soft' OR class = 'hard'),
 	CONSTRAINT fk_resume_points_session_id FOREIGN KEY(session_id) REFERENCES sessions (id)
 )
  WITHOUT ROWID;
@@ -535,7 +533,7 @@ CREATE TABLE starts (
 	reason TEXT,
 	due_at TEXT,
 	CONSTRAINT pk_starts PRIMARY KEY (session_id, group_id, turn, seq),
-	CONSTRAINT ck_starts_via CHECK (via IN ('hook', 'mcp', 'drive')),
+	CONSTRAINT ck_starts_via CHECK (via = 'hook' OR via = 'mcp' OR via = 'drive'),
 	CONSTRAINT ck_starts_isolation CHECK (isolation IS NULL OR isolation IN ('worktree', 'none')),
 	CONSTRAINT ck_starts_outcome CHECK (outcome IS NULL OR outcome IN ('failed', 'lost', 'freed', 'limited')),
 	CONSTRAINT ck_starts_ended CHECK ((ended_seq IS NULL) = (ended_at IS NULL) AND (ended_seq IS NULL) = (outcome IS NULL)),
@@ -582,8 +580,8 @@ CREATE TABLE task_groups (
 	answered_seq INTEGER DEFAULT 0 NOT NULL,
 	description TEXT,
 	CONSTRAINT pk_task_groups PRIMARY KEY (session_id, id),
-	CONSTRAINT ck_task_groups_kind CHECK (kind IN ('code', 'research', 'chat')),
-	CONSTRAINT ck_task_groups_status CHECK (status IN ('pending', 'in_progress', 'completed', 'deferred_external', 'cancelled')),
+	CONSTRAINT ck_task_groups_kind CHECK (kind = 'code' OR kind = 'research' OR kind = 'chat'),
+	CONSTRAINT ck_task_groups_status CHECK (status = 'pending' OR status = 'in_progress' OR status = 'completed' OR status = 'deferred_external' OR status = 'cancelled'),
 	CONSTRAINT ck_task_groups_security_sensitive CHECK (security_sensitive IN (0, 1)),
 	CONSTRAINT ck_task_groups_senior CHECK (senior IN (0, 1)),
 	CONSTRAINT ck_task_groups_complexity CHECK (complexity BETWEEN 1 AND 10),
@@ -706,7 +704,7 @@ CREATE TABLE tasks (
 	CONSTRAINT pk_tasks PRIMARY KEY (session_id, id),
 	CONSTRAINT fk_tasks_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
 	CONSTRAINT fk_tasks_parent_id FOREIGN KEY(session_id, parent_id) REFERENCES tasks (session_id, id),
-	CONSTRAINT ck_tasks_status CHECK (status IN ('backlog', 'todo', 'in_progress', 'blocked', 'done', 'cancelled')),
+	CONSTRAINT ck_tasks_status CHECK (status = 'backlog' OR status = 'todo' OR status = 'in_progress' OR status = 'blocked' OR status = 'done' OR status = 'cancelled'),
 	CONSTRAINT ck_tasks_auto_unblock CHECK (auto_unblock IN (0, 1)),
 	CONSTRAINT ck_tasks_priority CHECK (priority BETWEEN 0 AND 3),
 	CONSTRAINT ck_tasks_parent CHECK (parent_id IS NULL OR parent_id <> id),
@@ -768,7 +766,7 @@ CREATE TABLE turn_runs (
 	CONSTRAINT pk_turn_runs PRIMARY KEY (session_id, id),
 	CONSTRAINT uq_turn_runs_id UNIQUE (id),
 	CONSTRAINT fk_turn_runs_session_id_group_id FOREIGN KEY(session_id, group_id) REFERENCES task_groups (session_id, id),
-	CONSTRAINT ck_turn_runs_state CHECK (state IN ('queued', 'running', 'answered', 'no_answer', 'failed', 'limited')),
+	CONSTRAINT ck_turn_runs_state CHECK (state = 'queued' OR state = 'running' OR state = 'answered' OR state = 'no_answer' OR state = 'failed' OR state = 'limited'),
 	CONSTRAINT ck_turn_runs_ended CHECK ((state IN ('answered', 'no_answer', 'failed', 'limited')) = (ended_at IS NOT NULL)),
 	CONSTRAINT ck_turn_runs_owner CHECK ((ended_at IS NULL) = (owner IS NOT NULL)),
 	CONSTRAINT ck_turn_runs_answer CHECK (state <> 'answered' OR (output IS NOT NULL AND output <> '')),
@@ -835,8 +833,8 @@ CREATE TABLE runs (
 	CONSTRAINT uq_runs_session_id_log_id UNIQUE (session_id, log_id),
 	CONSTRAINT fk_runs_session_id_task_id FOREIGN KEY(session_id, task_id) REFERENCES tasks (session_id, id),
 	CONSTRAINT fk_runs_retry_of FOREIGN KEY(session_id, retry_of) REFERENCES runs (session_id, id),
-	CONSTRAINT ck_runs_state CHECK (state IN ('queued', 'running', 'awaiting_response', 'complete', 'incomplete', 'error', 'cancelled')),
-	CONSTRAINT ck_runs_task_type CHECK (task_type IN ('READ_INFO', 'REPORT', 'LIGHT_EDIT', 'IMPLEMENTATION', 'REVIEW_RESPONSE', 'CONFIG_CI_CHANGE', 'DANGEROUS_OP')),
+	CONSTRAINT ck_runs_state CHECK (state = 'queued' OR state = 'running' OR state = 'awaiting_response' OR state = 'complete' OR state = 'incomplete' OR state = 'error' OR state = 'cancelled'),
+	CONSTRAINT ck_runs_task_type CHECK (task_type = 'READ_INFO' OR task_type = 'REPORT' OR task_type = 'LIGHT_EDIT' OR task_type = 'IMPLEMENTATION' OR task_type = 'REVIEW_RESPONSE' OR task_type = 'CONFIG_CI_CHANGE' OR task_type = 'DANGEROUS_OP'),
 	CONSTRAINT ck_runs_executor_status CHECK (executor_status IS NULL OR executor_status IN ('COMPLETE', 'INCOMPLETE', 'NO_EVIDENCE', 'ERROR', 'INVALID', 'BLOCKED')),
 	CONSTRAINT ck_runs_blocked CHECK (executor_status IS NOT 'BLOCKED' OR task_type = 'DANGEROUS_OP'),
 	CONSTRAINT ck_runs_ended CHECK ((state IN ('complete', 'incomplete', 'error', 'cancelled')) = (ended_at IS NOT NULL)),
@@ -886,7 +884,7 @@ CREATE TABLE run_events (
 	level TEXT NOT NULL,
 	text TEXT NOT NULL,
 	CONSTRAINT pk_run_events PRIMARY KEY (session_id, seq, part),
-	CONSTRAINT ck_run_events_level CHECK (level IN ('summary', 'full')),
+	CONSTRAINT ck_run_events_level CHECK (level = 'summary' OR level = 'full'),
 	CONSTRAINT fk_run_events_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
 )
  WITHOUT ROWID;
@@ -904,7 +902,7 @@ CREATE TABLE run_files (
 	detected_at TEXT NOT NULL,
 	detection_method TEXT NOT NULL,
 	CONSTRAINT pk_run_files PRIMARY KEY (session_id, seq, part),
-	CONSTRAINT ck_run_files_detection_method CHECK (detection_method IN ('diff', 'executor_claim')),
+	CONSTRAINT ck_run_files_detection_method CHECK (detection_method = 'diff' OR detection_method = 'executor_claim'),
 	CONSTRAINT ck_run_files_present CHECK (present IN (0, 1)),
 	CONSTRAINT fk_run_files_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id)
 )
@@ -923,7 +921,7 @@ CREATE TABLE run_locks (
 	released_seq INTEGER,
 	CONSTRAINT pk_run_locks PRIMARY KEY (session_id, run_id, path, seq),
 	CONSTRAINT fk_run_locks_session_id_run_id FOREIGN KEY(session_id, run_id) REFERENCES runs (session_id, id),
-	CONSTRAINT ck_run_locks_mode CHECK (mode IN ('read', 'write')),
+	CONSTRAINT ck_run_locks_mode CHECK (mode = 'read' OR mode = 'write'),
 	CONSTRAINT ck_run_locks_released CHECK ((released_at IS NULL) = (released_seq IS NULL))
 )
  WITHOUT ROWID;
@@ -960,20 +958,20 @@ SELECT
     g.security_sensitive AS security_sensitive,
     (SELECT s.testing_mode FROM sessions s WHERE s.id = g.session_id) AS testing_mode,
     CASE WHEN EXISTS (SELECT c.seq FROM status_changes c INDEXED BY ix_status_changes_reopened WHERE c.session_id = g.session_id AND c.entity = 'group' AND c.entity_id = g.id AND c.from_status = 'completed' ORDER BY c.seq DESC LIMIT 1) THEN (SELECT c.seq FROM status_changes c INDEXED BY ix_status_changes_reopened WHERE c.session_id = g.session_id AND c.entity = 'group' AND c.entity_id = g.id AND c.from_status = 'completed' ORDER BY c.seq DESC LIMIT 1) ELSE 0 END AS base_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_standing WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) AS standing_seq,
-    (SELECT r.effect FROM agent_reports r INDEXED BY ix_agent_reports_standing WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) AS standing_effect,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'merge' ORDER BY r.seq DESC LIMIT 1) AS merge_seq,
-    (SELECT CASE WHEN (SELECT t.isolation FROM starts t INDEXED BY sqlite_autoindex_starts_1 WHERE t.session_id = r.session_id AND t.group_id = r.group_id AND t.turn = r.turn AND t.seq < r.seq ORDER BY t.seq DESC LIMIT 1) IS NOT 'worktree' OR (SELECT d.rules_version FROM router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1 WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1) < 5 THEN 'not_needed' ELSE (SELECT e.outcome FROM evidence e INDEXED BY ix_evidence_merge WHERE e.session_id = r.session_id AND e.subject = r.group_id AND e.seq = r.seq AND e.kind = 'merge' LIMIT 1) END FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'merge' ORDER BY r.seq DESC LIMIT 1) AS merge_proof,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AS submit_test_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_review' ORDER BY r.seq DESC LIMIT 1) AS submit_review_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' ORDER BY r.seq DESC LIMIT 1) AS test_pass_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_fail' ORDER BY r.seq DESC LIMIT 1) AS test_fail_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' AND r.seq > (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_effect WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AND r.seq <= (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_standing WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) ORDER BY r.seq DESC LIMIT 1) AS passed_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS qa_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_seq,
-    (SELECT r.effect FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_effect,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'tech_lead' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS tech_lead_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_role WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'project_manager' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS manager_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) AS standing_seq,
+    (SELECT r.effect FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) AS standing_effect,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'merge' ORDER BY r.seq DESC LIMIT 1) AS merge_seq,
+    (SELECT CASE WHEN (SELECT t.isolation FROM starts t INDEXED BY sqlite_autoindex_starts_1 WHERE t.session_id = r.session_id AND t.group_id = r.group_id AND t.turn = r.turn AND t.seq < r.seq ORDER BY t.seq DESC LIMIT 1) IS NOT 'worktree' OR (SELECT d.rules_version FROM router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1 WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1) < 5 THEN 'not_needed' ELSE (SELECT e.outcome FROM evidence e INDEXED BY ix_evidence_merge WHERE e.session_id = r.session_id AND e.subject = r.group_id AND e.seq = r.seq AND e.kind = 'merge' LIMIT 1) END FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'merge' ORDER BY r.seq DESC LIMIT 1) AS merge_proof,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AS submit_test_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_review' ORDER BY r.seq DESC LIMIT 1) AS submit_review_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' ORDER BY r.seq DESC LIMIT 1) AS test_pass_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_fail' ORDER BY r.seq DESC LIMIT 1) AS test_fail_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' AND r.seq > (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AND r.seq <= (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) ORDER BY r.seq DESC LIMIT 1) AS passed_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS qa_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND (r.effect = 'test_pass' OR r.effect = 'test_fail' OR r.effect = 'inconclusive' OR r.effect = 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_seq,
+    (SELECT r.effect FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND (r.effect = 'test_pass' OR r.effect = 'test_fail' OR r.effect = 'inconclusive' OR r.effect = 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_effect,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'tech_lead' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS tech_lead_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'project_manager' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS manager_seq,
     (SELECT t.seq FROM router_decisions t INDEXED BY ix_router_decisions_mandatory WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.mandatory_review = 1 ORDER BY t.seq DESC LIMIT 1) AS mandatory_seq,
     (SELECT t.id FROM blockers t INDEXED BY ix_blockers_open WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.resolved_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_blocker,
     (SELECT t.id FROM questions t INDEXED BY ix_questions_open WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.closed_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_question,

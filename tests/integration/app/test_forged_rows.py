@@ -709,7 +709,7 @@ def test_no_decision_of_another_session_leaves_a_group_waiting(tmp_path: pathlib
 
 def test_where_rows_cannot_be_related_that_is_a_finding(path: pathlib.Path) -> None:
     connection = sqlite3.connect(path)
-    connection.execute("DROP INDEX ix_agent_reports_role")
+    connection.execute("DROP INDEX ix_agent_reports_group")
     connection.close()
     assert ("ROWS_UNREADABLE", 0, "") in told(path, 0)
 

@@ -215,8 +215,8 @@ def test_an_index_that_hides_a_row_is_found(path: pathlib.Path) -> None:
     """The row is written while its index is not in the schema, so that whoever asks the index does not see it."""
     with forging.unguarded(path) as raw:
         raw.execute("PRAGMA writable_schema=ON")
-        kept = raw.execute("SELECT * FROM sqlite_master WHERE name = 'ix_agent_reports_effect'").fetchone()
-        raw.execute("DELETE FROM sqlite_master WHERE name = 'ix_agent_reports_effect'")
+        kept = raw.execute("SELECT * FROM sqlite_master WHERE name = 'ix_agent_reports_group'").fetchone()
+        raw.execute("DELETE FROM sqlite_master WHERE name = 'ix_agent_reports_group'")
     with forging.unguarded(path) as raw:
         raw.execute("UPDATE agent_reports SET effect = 'approve' WHERE session_id = 'S3' AND seq = 7")
         raw.execute("PRAGMA writable_schema=ON")

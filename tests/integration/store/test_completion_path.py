@@ -545,8 +545,8 @@ def test_a_group_that_does_not_exist_has_no_path(book: ledger.Ledger) -> None:
 
 def test_a_dropped_index_is_an_error_and_no_answer(book: ledger.Ledger) -> None:
     book.reports(*CHAIN)
-    book.connection.execute("DROP INDEX ix_agent_reports_standing")
-    with pytest.raises(sqlite3.OperationalError, match="no such index: ix_agent_reports_standing"):
+    book.connection.execute("DROP INDEX ix_agent_reports_group")
+    with pytest.raises(sqlite3.OperationalError, match="no such index: ix_agent_reports_group"):
         book.path()
 
 
