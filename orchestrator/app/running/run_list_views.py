@@ -15,6 +15,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from orchestrator.app import projects
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
@@ -207,6 +208,14 @@ def _each(found: Any, read: Callable[[str], str]) -> Any:
     if isinstance(found, dict):
         return {name: _each(value, read) for name, value in found.items()}
     return [_each(value, read) for value in found] if isinstance(found, list | tuple) else found
+
+
+def place_of(context: Context, run: Run) -> str | None:
+    """The project in whose chat a run was asked for, where more may be said there; None elsewhere."""
+    session = context.require_session(run.session_id)
+    if session.kind != "chat" or session.status == "ended":
+        return None
+    return next((each.id for each in projects.listed(context) if each.path == run.verification_root), None)
 
 
 def next_try(context: Context, run: Run) -> str | None:

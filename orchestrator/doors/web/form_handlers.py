@@ -108,7 +108,7 @@ def repeat(request: Request, id: str, fields: Fields, serving: Serving, caller: 
     def act() -> str:
         with serving.pool.lent() as context:
             run = run_list_views.require(context, id)
-            place = pages.place_of(context, run)
+            place = run_list_views.place_of(context, run)
         if place is None:
             raise UsageError("USAGE", "The chat of this task takes no further message.", "Send it in another chat")
         return f"/tasks/{segment(serving.chat(place, run.prompt, run.session_id, caller)['task_id'])}"

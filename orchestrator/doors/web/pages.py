@@ -10,10 +10,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from orchestrator.app import projects
-from orchestrator.app.kernel.context import Context
 from orchestrator.app.questions import question_views
 from orchestrator.app.running import live_output, run_list_views
-from orchestrator.app.running.run_list_views import Run
 from orchestrator.app.session import dashboard
 from orchestrator.core import questions
 from orchestrator.core.running import states
@@ -142,20 +140,12 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "asked": [each for each in asked if each["task_id"] == run.task_id],
             "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
-            "may_repeat": run.state == states.CANCELLED and closed and place_of(look.context, run) is not None,
+            "may_repeat": run.state == states.CANCELLED and closed and run_list_views.place_of(look.context, run) is not None,
             "may_cancel": not ended,
             "so_far": live_output.of_run(run),
             "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)
-
-
-def place_of(context: Context, run: Run) -> str | None:
-    """The project in whose chat a run was asked for, where more may be said there; None elsewhere."""
-    session = context.require_session(run.session_id)
-    if session.kind != "chat" or session.status == "ended":
-        return None
-    return next((each.id for each in projects.listed(context) if each.path == run.verification_root), None)
 
 
 def _deadline(started: str | None, timeout_ms: int | None) -> str | None:
