@@ -74,6 +74,14 @@ BOARD_COUNTS = f"""SELECT status, awaited_role, held IS NOT NULL AS is_held, ove
 """How many groups there are of each status, role that is awaited, and trouble."""
 OPEN_REASONS = f"""SELECT group_id, id, type, class, reason, external FROM blockers INDEXED BY ix_blockers_open
     WHERE session_id = :session AND group_id IN {_NAMED} AND resolved_seq IS NULL ORDER BY opened_seq, id"""
+LIMITED = f"""SELECT g.id AS group_id, s.due_at FROM task_groups g CROSS JOIN starts s
+    ON s.session_id = g.session_id AND s.group_id = g.id AND s.turn = g.turn
+    WHERE g.session_id = :session AND g.id IN {_NAMED} AND s.outcome = 'limited' AND s.due_at > :now
+    AND s.seq = (SELECT max(seq) FROM starts WHERE session_id = s.session_id AND group_id = s.group_id
+        AND turn = s.turn)"""
+"""Groups whose agent waits for a usage limit, and until when."""
+DEFERRAL = """SELECT reason, dependency, deferred_by, deferred_at FROM deferrals
+    WHERE session_id = :session AND group_id = :group ORDER BY seq DESC LIMIT 1"""
 WAYS = """SELECT role, response_status, count(*) FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND (:group IS NULL OR group_id = :group) GROUP BY role, response_status"""
 """How often each role reported each status, read from the index alone."""

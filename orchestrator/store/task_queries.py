@@ -7,6 +7,8 @@ TASKS = """SELECT * FROM tasks INDEXED BY ix_tasks_created WHERE session_id = :s
     AND (:status IS NULL OR status = :status) AND (:group IS NULL OR group_id = :group)
     AND (:assignee IS NULL OR assignee = :assignee) AND (:parent IS NULL OR parent_id = :parent)
     ORDER BY created_seq, id LIMIT :limit"""
+NAMED = """SELECT id, title, status, group_id FROM tasks
+    WHERE session_id = :session AND id IN (SELECT value FROM json_each(:ids)) ORDER BY created_seq, id"""
 BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_task
     WHERE session_id = :session AND task_id = :task ORDER BY opened_seq, id"""
 QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_open

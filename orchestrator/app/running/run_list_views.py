@@ -9,11 +9,13 @@ Source: seed 000, INV-3, INV-4 and INV-6.
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from orchestrator.app import projects
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
@@ -143,8 +145,8 @@ def _places(executor: str, root: str) -> dict[str, str]:
 
 
 def _forms(place: str) -> set[str]:
-    """A path as it is, and as it is written between quotes."""
-    return {place, repr(place)[1:-1], ascii(place)[1:-1]}
+    """A path as it is, and as it is written between quotes and in HTML."""
+    return {place, repr(place)[1:-1], ascii(place)[1:-1], html.escape(place)}
 
 
 def _reader(places: Mapping[str, str]) -> Callable[[str], str]:
@@ -206,6 +208,14 @@ def _each(found: Any, read: Callable[[str], str]) -> Any:
     if isinstance(found, dict):
         return {name: _each(value, read) for name, value in found.items()}
     return [_each(value, read) for value in found] if isinstance(found, list | tuple) else found
+
+
+def place_of(context: Context, run: Run) -> str | None:
+    """The project in whose chat a run was asked for, where more may be said there; None elsewhere."""
+    session = context.require_session(run.session_id)
+    if session.kind != "chat" or session.status == "ended":
+        return None
+    return next((each.id for each in projects.listed(context) if each.path == run.verification_root), None)
 
 
 def next_try(context: Context, run: Run) -> str | None:

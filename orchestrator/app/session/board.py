@@ -46,7 +46,8 @@ def board(
     Returns:
         `groups`: id, name, status, priority, `awaited` (as `status` has it), `overdue`, `blocked`, `asked` (a question
         to a person is open), `blockers` ({id, type, class, reason, external}), `waits_for` (groups), `missing` (the
-        first part of its completion path that lacks, of one that awaits the project manager), `doubt`, `rework`;
+        first part of its completion path that lacks, of one that awaits the project manager), `doubt`, `rework`,
+        `limited_until` (of one whose agent waits for a usage limit);
         `total`, `page`, `pages`.
 
     Raises:
@@ -86,7 +87,23 @@ def _shown(context: Context, session: str, rows: list[Row]) -> list[Answer]:
     for each in queries.rows(context.reader, page_reader.OPEN_REASONS, session=session, groups=named):
         reasons.setdefault(each.pop("group_id"), []).append(each)
     waits = open_work.dependencies(context, session, rows)
-    return [_group(context, session, row, reasons.get(row["id"], []), waits.get(row["id"], [])) for row in rows]
+    until = limited(context, session, [row["id"] for row in rows])
+    return [
+        _group(context, session, row, reasons.get(row["id"], []), waits.get(row["id"], []))
+        | {"limited_until": until.get(row["id"])}
+        for row in rows
+    ]
+
+
+def limited(context: Context, session_id: str, groups: list[str]) -> dict[str, str]:
+    """Until when the agents of groups wait for a usage limit, of those that do."""
+    asked = {"session": session_id, "groups": json.dumps(groups), "now": context.clock()}
+    return {row["group_id"]: row["due_at"] for row in queries.rows(context.reader, page_reader.LIMITED, **asked)}
+
+
+def deferral(context: Context, session_id: str, group_id: str) -> Row | None:
+    """What a deferred group waits for outside of the project: reason, dependency, deferred_by, deferred_at."""
+    return queries.row(context.reader, page_reader.DEFERRAL, session=session_id, group=group_id)
 
 
 def _group(context: Context, session: str, row: Row, blockers: list[Row], waits: list[str]) -> Answer:

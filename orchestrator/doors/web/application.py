@@ -26,6 +26,7 @@ from orchestrator.doors.web import (
     pages,
     person_acts,
     session_pages,
+    what_if_page,
 )
 from orchestrator.doors.web import (
     openapi as declared,
@@ -94,7 +95,9 @@ def create(
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access, app.state.once, app.state.autopilot = service, access, Once(), autopilot
-    for part in (declared, api_reads, events, assets, login, pages, session_pages, form_handlers, person_acts):
+    for part in (
+        declared, api_reads, events, assets, login, pages, session_pages, what_if_page, form_handlers, person_acts
+    ):  # fmt: skip
         app.include_router(part.router)
     app.state.handle = failures.install(app, pages.failure)
     return app

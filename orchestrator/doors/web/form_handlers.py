@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.running import run_list_views
 from orchestrator.app.session import sessions
 from orchestrator.core import names
 from orchestrator.doors.web import cancellation, pages
@@ -27,6 +28,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/tasks/{id}/reply")
 @router.get("/tasks/{id}/retry")
+@router.get("/tasks/{id}/again")
 @router.get("/tasks/{id}/cancel")
 def show_task(id: str) -> Response:
     """The page of a task: what was not done leaves the address to which it was sent, which a browser may open again."""
@@ -95,6 +97,21 @@ def retry(request: Request, id: str, fields: Fields, serving: Serving, caller: W
 
     def act() -> str:
         return f"/tasks/{serving.retry(id, caller)['task_id']}"
+
+    return tried(fields, once(request, fields, act), lambda **more: pages.task(request, id, **more))
+
+
+@router.post("/tasks/{id}/again")
+def repeat(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Say in its chat again what a cancelled task was asked for, whose own task is closed."""
+
+    def act() -> str:
+        with serving.pool.lent() as context:
+            run = run_list_views.require(context, id)
+            place = run_list_views.place_of(context, run)
+        if place is None:
+            raise UsageError("USAGE", "The chat of this task takes no further message.", "Send it in another chat")
+        return f"/tasks/{segment(serving.chat(place, run.prompt, run.session_id, caller)['task_id'])}"
 
     return tried(fields, once(request, fields, act), lambda **more: pages.task(request, id, **more))
 

@@ -140,6 +140,7 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "asked": [each for each in asked if each["task_id"] == run.task_id],
             "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
+            "may_repeat": closed and run.state == states.CANCELLED and bool(run_list_views.place_of(look.context, run)),
             "may_cancel": not ended,
             "so_far": live_output.of_run(run),
             "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,

@@ -5,6 +5,8 @@ Each tab has an address of its own and reads one page of rows. Looking changes n
 
 from __future__ import annotations
 
+import re
+from contextlib import closing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -12,15 +14,17 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.app import projects
-from orchestrator.app.audit import evidence_list, swimlanes
+from orchestrator.app.audit import evidence_list, export_session, swimlanes
 from orchestrator.app.questions import inbox
 from orchestrator.app.running import live_output, run_list_views
 from orchestrator.app.session import board
+from orchestrator.app.task import task_views
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.workflow import workflows
-from orchestrator.core import control_characters, lane_picture, masking
+from orchestrator.core import control_characters, lane_picture, masking, task_picture
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import elsewhere
+from orchestrator.core.task_picture import TaskBox
 from orchestrator.core.workflow import svg_style
 from orchestrator.doors.web import person_acts, session_activity
 from orchestrator.doors.web.authentication import Reading
@@ -32,9 +36,11 @@ DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS = 25, 25, 50,
 """How many of each are on a page."""
 ZOOMS = (1, 2, 4, 8, 16, 32)
 """Into how many parts a time may be cut."""
+_NO_NAME = re.compile(r"[^\w.-]", re.ASCII)
 BAR = 100.0
 """Units of a progress bar's length."""
-_SHOWN = ("completed", "in_progress", "pending", "deferred_external", "cancelled")
+_DEFERRED = "deferred_external"
+_SHOWN = ("completed", "in_progress", "pending", _DEFERRED, "cancelled")
 
 Step = Annotated[int | None, Query(ge=0, le=2**53)]
 Word = Annotated[str, Query(max_length=300)]
@@ -182,7 +188,35 @@ def show_tasks(request: Request, session: str, caller: Reading, since: Step = No
     with looking(request, session) as look:
         tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
         criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
-        return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria)
+        found = task_views.dependencies(look.context, session_id=session)
+        drawn = _task_picture(look, session, found)
+        return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria,
+                     dependencies=found, drawn=drawn)  # fmt: skip
+
+
+def _task_picture(look: Look, session: str, found: dict[str, Any]) -> Markup:
+    """What the tasks of a session depend on; nothing where none depends on another."""
+    if not found["tasks"]:
+        return Markup()
+    rows = masking.mask_value(elsewhere(run_list_views.with_places(look.context, session, found["tasks"])))
+    base = f"/sessions/{segment(session)}/groups"
+    boxes = tuple(
+        TaskBox(row["id"], control_characters.on_a_page(row["title"]), row["status"],
+                f"{base}/{segment(row['group_id'])}" if row["group_id"] else "")
+        for row in rows
+    )  # fmt: skip
+    return Markup(task_picture.svg(boxes, tuple(found["edges"])))  # noqa: S704 - made and escaped by us
+
+
+@router.get("/export")
+def export(request: Request, session: str, caller: Reading) -> Response:
+    """The session as one HTML file that needs no server, as `audit export --format html` writes it."""
+    with looking(request, session) as look, closing(export_session.stream(look.context, session, "html")) as chunks:
+        placed = (run_list_views.with_places(look.context, session, chunk.decode()) for chunk in chunks)
+        content = b"".join(elsewhere(each).encode() for each in placed)
+    name = f"session-{_NO_NAME.sub('-', session)}.html"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=headers, media_type="text/html; charset=utf-8")
 
 
 @router.get("/evidence")
@@ -225,7 +259,11 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
         found["questions"] = [{**each, "report": inbox.report(look.context, each)} for each in found["questions"]]
         decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
         tasks = look.ask("task list", session_id=session, group_id=group, limit=TASKS)
-        told = {"group": found, "decisions": decisions["decisions"], "tasks": tasks["tasks"]}
+        told = {
+            "group": found, "decisions": decisions["decisions"], "tasks": tasks["tasks"],
+            "limited_until": board.limited(look.context, session, [group]).get(group),
+            "deferral": board.deferral(look.context, session, group) if found["status"] == _DEFERRED else None,
+        }  # fmt: skip
         about = look.ask("session show", id=session)["session"]
         return look.page(
             "group.html", title=f"Group {group}", **told,

@@ -165,14 +165,14 @@ def test_a_chat_says_what_runs_and_what_waits_for_a_place(web: Web) -> None:
     assert "2 tasks are waiting for a free worker." in web.get("/sessions/queue").text
 
 
-def test_a_cancelled_task_is_not_offered_to_be_tried_again(make: Make) -> None:
+def test_a_cancelled_task_is_tried_again_as_a_new_message_alone(make: Make) -> None:
     web = make(steps=story.STEPS)
     web.serve_runs()
     web.come_in()
     id = story.run(web, story.ASK)
     assert web.get(f"/tasks/{id}").forms == [f"/tasks/{id}/reply", f"/tasks/{id}/cancel"]
     assert web.post(f"/tasks/{id}/cancel", None, csrf=web.get(f"/tasks/{id}").csrf).status == 303
-    assert web.get(f"/tasks/{id}").forms == []
+    assert web.get(f"/tasks/{id}").forms == [f"/tasks/{id}/again"]
 
 
 def test_the_link_that_shows_a_page_anew_shows_the_same_of_it(web: Web) -> None:

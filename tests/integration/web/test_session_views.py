@@ -1,0 +1,130 @@
+"""What a session's pages show besides its board: dependencies, what is waited for, its export, another workflow."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
+from orchestrator.app.audit import export_session
+from orchestrator.app.kernel import operations
+from orchestrator.app.starts import EndStart, ReserveStart
+from tests.integration.web import story
+from tests.integration.web.asgi import Web
+from tests.integration.web.conftest import Make
+
+FILE = pathlib.Path(__file__).parents[3] / "workflow" / "transitions.json"
+
+
+@pytest.fixture
+def planned(web: Web) -> Web:
+    """A session with a group that a developer works on, and a person at the pages."""
+    web.call("session create", id="S", goal="Ship it")
+    web.call("group create", id="A", session_id="S", name="First group")
+    web.call("route", session_id="S", current_agent="project_manager", status="PLANNING_COMPLETE")
+    web.come_in()
+    return web
+
+
+def task(web: Web, id: str, *on: str) -> None:
+    web.call("task create", id=id, title=f"Do <{id}>", session_id="S", group_id="A", depends_on=list(on),
+             by="project_manager")  # fmt: skip
+
+
+def test_dependencies_are_drawn_and_stand_in_the_table(planned: Web) -> None:
+    assert "What tasks depend on" not in planned.get("/sessions/S/tasks").text
+    for id, on in (("T1", ()), ("T2", ("T1",)), ("T3", ("T1", "T2")), ("T4", ())):
+        task(planned, id, *on)
+    text = planned.get("/sessions/S/tasks").text
+    drawn, _, table = text.partition('class="deps"')[2].partition("</svg>")
+    assert [id for id in ("T1", "T2", "T3", "T4") if f"<title>{id}, " in drawn] == ["T1", "T2", "T3"]
+    assert ("T3 depends on T2" in drawn, "depends on T1, T2</span>" in table, "<T1>" in text) == (True, True, False)
+
+
+def test_a_claim_says_until_when_it_holds(planned: Web) -> None:
+    task(planned, "T1")
+    planned.call("task claim", id="T1", session_id="S", agent_id="developer@S:A")
+    ((until,),) = planned.rows("SELECT claim_until FROM tasks WHERE id = 'T1'")
+    assert f'claimed until <time datetime="{until}">' in planned.get("/sessions/S/tasks").text
+
+
+def test_a_usage_limit_says_until_when_it_is_waited_for(planned: Web) -> None:
+    ((turn,),) = planned.rows("SELECT turn FROM task_groups WHERE id = 'A'")
+    due, of = "2099-01-02T03:04:05.000000Z", {"session_id": "S", "group_id": "A", "turn": turn}
+    reserved = operations.carry_out(planned._context, ReserveStart(**of, via="drive", client="d"))["start"]
+    limited = EndStart(**of, start=reserved["seq"], outcome="limited", reason="a limit", due_at=due)
+    operations.carry_out(planned._context, limited)
+    for path in ("/sessions/S", "/sessions/S/groups/A", "/sessions/S/runs"):
+        assert f'usage limit until <time datetime="{due}">' in planned.get(path).text, path
+
+
+def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:
+    found = planned.get("/sessions/S/export")
+    assert found.text == b"".join(export_session.stream(planned._context, "S", "html")).decode()
+    told = found.headers
+    assert told["content-disposition"] == 'attachment; filename="session-S.html"'
+    assert (told["content-type"], told["content-length"]) == ("text/html; charset=utf-8", str(len(found.text.encode())))
+    assert planned.get("/sessions/none/export").status == 404
+
+
+def test_an_export_needs_whoever_may_read(closed: Web) -> None:
+    closed.call("session create", id="S", goal="Ship it")
+    assert closed.get("/sessions/S/export").status == 401
+
+
+def other(**changed: Any) -> str:
+    """The workflow file with another next agent after a plan."""
+    document = json.loads(FILE.read_text())
+    document["project_manager"]["PLANNING_COMPLETE"] |= changed
+    return json.dumps(document)
+
+
+def test_a_loaded_version_differs_in_nothing_from_itself(planned: Web) -> None:
+    head = planned.head()
+    text = planned.get("/what-if?session=S&version=1").text
+    assert ("no difference" in text, "2 of 2 decisions compared" in text) == (True, True)
+    assert planned.head() == head
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [
+        ("{", 400, "Not JSON"),
+        (other(next_agent="nobody_known"), 400, "There is no role"),
+        ("  ", 400, "Something is missing"),
+        (FILE.read_text(), 200, "no difference"),
+    ],
+)
+def test_a_file_is_compared_or_its_faults_are_said(planned: Web, content: str, status: int, said: str) -> None:
+    head = planned.head()
+    done = planned.send("/what-if", "/what-if", session="S", content=content)
+    assert (done.status, said in done.text, planned.head()) == (status, True, head)
+
+
+def test_who_has_not_come_in_chooses_among_loaded_versions_alone(web: Web) -> None:
+    assert 'name="content"' not in web.get("/what-if").text
+    assert web.post("/what-if", None, session="S", content="{}").status == 401
+
+
+def test_what_was_cancelled_can_be_tried_again_and_both_say_their_effect(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.come_in()
+    web.service.add_project(str(web.project), "portal")
+    id = str(web.service.chat("portal", story.READ, "chat")["task_id"])
+    assert "It is not run" in web.get(f"/tasks/{id}").text
+    assert web.send(f"/tasks/{id}", f"/tasks/{id}/cancel").status == 303
+    assert "Sends the same prompt to this chat as a new task" in web.get(f"/tasks/{id}").text
+    done = web.send(f"/tasks/{id}", f"/tasks/{id}/again")
+    assert (done.status, done.headers["location"] != f"/tasks/{id}") == (303, True)
+    assert web.rows("SELECT prompt, session_id FROM runs") == [(story.READ, "chat")] * 2
+
+
+def test_what_was_not_cancelled_is_not_repeated(planned: Web) -> None:
+    planned.service.add_project(str(planned.project), "portal")
+    id = str(planned.service.chat("portal", story.READ, "chat")["task_id"])
+    assert "/again" not in planned.get(f"/tasks/{id}").text
+    assert planned.send("/sessions", "/tasks/none/again").status == 404
