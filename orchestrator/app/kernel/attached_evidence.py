@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator.core import refs
+from orchestrator.core import database_urls, refs
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.oversized import Moved
 from orchestrator.core.suggestions import local, sentence
@@ -36,6 +36,8 @@ def of(connection: Any, session: str) -> Evidence:
 
 def project_root(path: str) -> Path:
     """The project that a database belongs to: the folder above `.orchestrator`, else the current one."""
+    if database_urls.is_postgresql(path):
+        return Path.cwd()
     folder = Path(path).resolve().parent
     return folder.parent if folder.name == constants.FOLDER else Path.cwd()
 
@@ -48,7 +50,12 @@ def work_root(path: str, session: str) -> Path:
 
 
 def own_root(path: str) -> Path:
-    """Where an import puts the evidence of a database: its project, or else the folder that it lies in."""
+    """Where an import puts the evidence of a database: its project, or else the folder that it lies in.
+
+    A database on a server lies in none; what a process writes for it goes below its current folder.
+    """
+    if database_urls.is_postgresql(path):
+        return project_root(path)
     folder = Path(path).resolve().parent
     return folder.parent if folder.name == constants.FOLDER else folder
 

@@ -374,3 +374,12 @@ def test_a_file_that_a_row_names_goes_out_and_comes_in(tmp_path: pathlib.Path) -
     assert list(evidence.file_faults(found.files, attached_evidence.roots(str(target / "o.db"), story.BLOCKED))) == []
     assert list(tree(target)) == [f".orchestrator/sessions/{story.BLOCKED}/files/{story.FILE}"]
     connection.close()
+
+
+def test_evidence_of_a_database_on_a_server_lies_below_the_working_folder(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = "postgresql://team@db.example.org/orders"
+    assert attached_evidence.own_root(url) == tmp_path
+    assert attached_evidence.roots(url, "S1") == (tmp_path, tmp_path / attached_evidence.imported("S1"))
