@@ -107,16 +107,12 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     )
 
 
-def not_on_server(where: str, instead: str = "") -> errors.EnvironmentProblem:
-    """What works on files alone was asked of a PostgreSQL database.
-
-    Args:
-        instead: what does the same there.
-    """
+def not_on_server(where: str) -> errors.EnvironmentProblem:
+    """What works on files alone was asked of a PostgreSQL database."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
         sentence("{} is the address of a PostgreSQL database, on which this does not work.", local(where)),
-        instead or sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
+        sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
         scheme="postgresql",
     )
 

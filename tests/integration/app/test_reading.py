@@ -327,7 +327,7 @@ class TestAgents:
         assert ("developer@S1:A" in shown, "S2" in shown) == (True, False)
 
 
-PARTS = ("_FAILED_SINCE", "_STANDING")
+PARTS = ("_FAILED_SINCE", "_STANDING", "_TESTED_ANEW", "_VOIDED")
 """Conditions within statements, about a group that these name."""
 STATEMENTS = {
     **{
