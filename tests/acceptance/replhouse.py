@@ -10,6 +10,7 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import termios
@@ -148,6 +149,13 @@ class Played:
         return [found[4] for found in SUMMARY.finditer(self.out)]
 
 
+def _sit_down() -> None:
+    # Without a terminal that controls it, no key would interrupt it. Tests that run under `nohup` would hand on that
+    # the end of a terminal is ignored.
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Terminal:
     """A person's terminal with the loop in it."""
 
@@ -155,8 +163,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
             argv, stdin=slave, stdout=slave, stderr=slave, env=environment, cwd=folder, start_new_session=True,
-            # Without a terminal that controls it, no key would interrupt it.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_sit_down,
         )  # fmt: skip
         os.close(slave)
         self.shown = ""
