@@ -48,7 +48,7 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
-GUARDED = table.noticing_tests(pathlib.Path(__file__).with_name("mutants") / "RESULTS.md")
+GUARDED = table.noticing_tests(table.RESULTS)
 """The tests that fail when a guard is taken away: file below the root, then names within it."""
 
 

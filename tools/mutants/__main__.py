@@ -17,9 +17,7 @@ from tools.mutants import catalogue, hosting, reach, redundant, table
 from tools.mutants.catalogue import Mutant
 from tools.mutants.hosting import Outcome, Trial
 from tools.mutants.journal import Journal
-from tools.mutants.table import Verdict
-
-RESULTS = pathlib.Path(__file__).with_name("RESULTS.md")
+from tools.mutants.table import RESULTS, Verdict
 
 
 def kinds(text: str) -> list[str]:

@@ -18,6 +18,8 @@ writes the sections of the kinds that it went through, and leaves the others. Wh
 """
 _COLUMNS = ("kind", "mutants", "killed", "of these by timeout", "redundant", "survived", "broken")
 _Cells = tuple[str, str, str]
+RESULTS = pathlib.Path(__file__).with_name("RESULTS.md")
+"""The verdicts on record."""
 _ROW = re.compile(r"^\| (.*?) \| (.*?) \| (.*) \|$", re.MULTILINE)
 _SECTION = re.compile(r"^## (\w+).*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
