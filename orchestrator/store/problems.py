@@ -112,7 +112,10 @@ def not_on_server(where: str) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
         sentence("{} is the address of a PostgreSQL database, on which this does not work.", local(where)),
-        sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
+        sentence(
+            "see docs/postgresql.md for what works there (pg_dump backs up), or name a file: {}",
+            suggest("init", db=f"{constants.FOLDER}/{constants.FILE}"),
+        ),
         scheme="postgresql",
     )
 
