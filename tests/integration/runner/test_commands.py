@@ -170,6 +170,8 @@ def test_bytes_that_are_no_text_are_replaced(tmp_path: pathlib.Path) -> None:
     assert (ended.output, ended.size) == ("a\ufffd\ufffdb", 4)
 
 
+# An interrupt may fall between the opening of a file and its first use: such a file is closed as its last name goes.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_an_interrupt_ends_the_command_too(tmp_path: pathlib.Path) -> None:
     def interrupted(number: int, frame: object) -> None:
         raise KeyboardInterrupt
