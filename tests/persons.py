@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.runner.surroundings import Surroundings
 
 CODE = re.compile(r"Type ([A-Z0-9]+) to confirm")
@@ -85,7 +85,7 @@ class Played:
 def sit(context: Context, **around: Any) -> Played:
     """Let the next calls on a context come from somebody at a terminal, proven as a command proves it."""
     context.surroundings = played = Played(**around)
-    context.credential = verification.at_terminal(context, "a test")
+    context.credential = person_proof.at_terminal(context, "a test")
     return played
 
 

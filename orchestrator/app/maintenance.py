@@ -216,11 +216,11 @@ def warnings(context: Context) -> list[str]:
 
 def _of_the_system() -> list[Problem]:
     """What this system does not tell, and runs would need."""
-    from orchestrator.runner import process_tree, processes
+    from orchestrator.runner import process_table, process_tree
     from orchestrator.store.maintenance import Problem
 
     found = []
-    if not processes.tells_variables():
+    if not process_table.tells_variables():
         message = (
             "This system does not show the environment of processes (no /proc): processes left behind by the"
             " executor of a killed runner are neither found nor stopped."

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.core import completion, oversized, strict_json
+from orchestrator.core import completion_wording, oversized, strict_json
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 from orchestrator.hints import Any
 
@@ -213,7 +213,7 @@ def _group_lines(group: dict[str, Any]) -> list[str]:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
     line = f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}{note(group)}"
     unmet = group.get("unmet", ())
-    return [line, *(f"  - {completion.LACKING[each['part']]}: {_one_line(each['reason'])}" for each in unmet)]
+    return [line, *(f"  - {completion_wording.LACKING[each['part']]}: {_one_line(each['reason'])}" for each in unmet)]
 
 
 def _next(full: dict[str, Any]) -> list[str]:

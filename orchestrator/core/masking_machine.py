@@ -11,9 +11,9 @@ import functools
 import re
 from collections.abc import Sequence
 
+from orchestrator.core import masking_extents as runs
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
-from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, compiled

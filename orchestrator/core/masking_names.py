@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from orchestrator.core import masking_extents as runs
 from orchestrator.core import masking_heads as heads
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
-from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
+from orchestrator.core.masking_extents import Ends
 from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
 from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_patterns import harmless
-from orchestrator.core.masking_runs import Ends
 
 _BLANK_STOPS = r"[\s\"'`]"
 _QUERY_STOPS = r"[\s\"'`&#;]"

@@ -14,8 +14,8 @@ import signal
 import time
 
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.runner import process_tree, processes, rlimit_tag
-from orchestrator.runner.processes import Process
+from orchestrator.runner import process_table, process_tree, rlimit_tag
+from orchestrator.runner.process_table import Process
 
 GRACE_S = 3.0
 """Seconds that they have to end when they are asked to."""
@@ -57,7 +57,7 @@ def end(tag: str, grace_s: float = GRACE_S) -> Lost:
         tag: of the run.
         grace_s: seconds between the two.
     """
-    if not processes.tells_variables():
+    if not process_table.tells_variables():
         return Lost(is_told=False)
     seen: dict[int, Process] = {}
     begun, asked = time.monotonic(), set[int]()
@@ -68,10 +68,10 @@ def end(tag: str, grace_s: float = GRACE_S) -> Lost:
             break
         for process in living:
             if waited > grace_s:
-                processes.send(process, signal.SIGKILL)
+                process_table.send(process, signal.SIGKILL)
             elif process.number not in asked:
                 asked.add(process.number)
-                processes.send(process, signal.SIGTERM)
+                process_table.send(process, signal.SIGTERM)
         time.sleep(_STEP_S)
     left = {process.number for process in living}
     ended = sorted(process_tree.told(each) for each in seen.values() if each.number not in left)
@@ -80,12 +80,12 @@ def end(tag: str, grace_s: float = GRACE_S) -> Lost:
 
 def _living(tag: str, seen: dict[int, Process]) -> list[Process]:
     """Those that live of a run; they are added to those that were seen of it."""
-    everybody = {each.number: each for each in processes.everybody() if not each.has_ended}
+    everybody = {each.number: each for each in process_table.everybody() if not each.has_ended}
     own = everybody.pop(os.getpid(), None)
     found = {
         number for number, each in everybody.items()
         if _is_seen(each, seen) or rlimit_tag.is_of(number, tag)
-        or _carries(processes.variable(number, process_tree.MARK), tag)
+        or _carries(process_table.variable(number, process_tree.MARK), tag)
     }  # fmt: skip
     sessions = {everybody[number].session for number in found} - {0, own.session if own else 0}
     found |= {number for number, each in everybody.items() if each.session in sessions}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from orchestrator.core import masking, masking_stream
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import facts, prompts, terminal
+from orchestrator.core.running import facts, prompts, terminal_output
 from orchestrator.hints import Any
 
 OUTPUT_KEPT = 256 * 1024
@@ -229,7 +229,7 @@ class Output:
 
     def last_line(self) -> str:
         """The last line of both streams that is not blank, without codes, wholly masked and not long."""
-        lines = terminal.clean(self._both.text()[-LAST_KEPT:]).split("\n")
+        lines = terminal_output.clean(self._both.text()[-LAST_KEPT:]).split("\n")
         return self.masked(next((line.strip() for line in reversed(lines) if line.strip()), ""))[-prompts.SHOWN :]
 
     def masked(self, text: str) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import prompts
 from orchestrator.core.suggestions import reason, sentence
-from orchestrator.runner import output_capture, process_tree, processes
+from orchestrator.runner import output_capture, process_table, process_tree
 
 
 class Limits(NamedTuple):
@@ -144,7 +144,7 @@ class Run:
         for descriptor in self._pipes:
             os.set_blocking(descriptor, False)
             self._selector.register(descriptor, selectors.EVENT_READ)
-        self._pidfd = processes.pidfd(process.pid)
+        self._pidfd = process_table.pidfd(process.pid)
         if self._pidfd is not None:
             self._selector.register(self._pidfd, selectors.EVENT_READ)
 

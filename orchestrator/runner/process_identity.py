@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
-from orchestrator.runner import processes
+from orchestrator.runner import process_table
 
 SANDBOXES = ("CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID")
 """Variables that Codex sets for the commands that it confines."""
@@ -36,7 +36,7 @@ def is_gone(owner: str) -> bool:
     if host != (platform.node() or "localhost") or not rest.isdigit() or not started.isdigit() or _is_confined():
         return False
     number = int(rest)
-    if processes.has_proc() and int(started):
+    if process_table.has_proc() and int(started):
         return _start(number) != int(started)
     try:
         os.kill(number, 0)
@@ -60,12 +60,12 @@ def is_below(owner: str, above: str) -> bool:
     number = owner.rpartition(":")[0].rpartition(":")[2]
     if owner.rpartition(":")[0].rpartition(":")[0] != host or not (number.isdigit() and wanted.isdigit()):
         return False
-    found, seen = processes.find(int(number)), set[int]()
+    found, seen = process_table.find(int(number)), set[int]()
     while found is not None and found.number not in seen:
         if found.parent == int(wanted):
             return True
         seen.add(found.number)
-        found = processes.find(found.parent)
+        found = process_table.find(found.parent)
     return False
 
 
@@ -81,8 +81,8 @@ def _is_confined() -> bool:
 
 def _start(number: int) -> int | None:
     """When a process began, in clock ticks since the machine did, or in seconds; None where there is none."""
-    if not processes.has_proc():
-        return processes.began(number)
+    if not process_table.has_proc():
+        return process_table.began(number)
     try:
         with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
             text = file.read()

@@ -23,8 +23,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.runner import processes, rlimit_tag
-from orchestrator.runner.processes import Process
+from orchestrator.runner import process_table, rlimit_tag
+from orchestrator.runner.process_table import Process
 
 MARK = "XDG_ORCHESTRATOR_RUN"
 """The variable that marks a command's processes. Its name passes allow-lists, also those of programs inside."""
@@ -158,16 +158,16 @@ def look(of: Family) -> list[Process]:
 
 
 def _look(of: Family) -> list[Process]:
-    ours = processes.children(os.getpid())
+    ours = process_table.children(os.getpid())
     waiting = [of.leader, *of.known, *(number for number in ours - of.known.keys() if _belongs(of, number))]
     seen: dict[int, Process] = {}
     while waiting:
         number = waiting.pop()
-        process = None if number in seen else processes.find(number)
+        process = None if number in seen else process_table.find(number)
         if process is None or not _is_known(of, process):
             continue
         seen[number] = process
-        waiting += processes.children(number)
+        waiting += process_table.children(number)
     of.known.clear()
     of.known.update(seen)
     of.sessions.update(number for process in seen.values() for number in (process.session, process.group) if number)
@@ -182,18 +182,18 @@ def _is_known(of: Family, process: Process) -> bool:
 
 def _belongs(of: Family, number: int) -> bool:
     """Whether a child of this process is an orphan of the family."""
-    process = processes.find(number)
+    process = process_table.find(number)
     if process is None or number == of.leader:
         return process is not None
     if of.sessions & {process.session, process.group}:
         return True
     if of.brand is not None and rlimit_tag.has(number, of.brand) and process.session != os.getsid(0):
         return True
-    if processes.environment_holds(number, of.token):
+    if process_table.environment_holds(number, of.token):
         return True
     # Another thread's child holds our files until it runs its program; until then it is called as we are.
-    is_ours = processes.command_line(number) == processes.command_line(os.getpid())
-    return (not is_ours and processes.holds(number, of.output)) or _is_nobodys(of, process)
+    is_ours = process_table.command_line(number) == process_table.command_line(os.getpid())
+    return (not is_ours and process_table.holds(number, of.output)) or _is_nobodys(of, process)
 
 
 def _is_nobodys(of: Family, process: Process) -> bool:
@@ -202,7 +202,7 @@ def _is_nobodys(of: Family, process: Process) -> bool:
         others = [other for other in _on.values() if other is not of]
         if process.number in _on or any(_is_one_of(other, process) for other in others):
             return False
-        first = of.known.get(of.leader) or processes.find(of.leader)
+        first = of.known.get(of.leader) or process_table.find(of.leader)
         if process.session in (0, os.getsid(0)) or first is None or int(process.started) < int(first.started):
             return False
         # Who has lowered the limit did so to hide (RUN-55).
@@ -213,7 +213,7 @@ def _is_one_of(other: Family, process: Process) -> bool:
     if process.number in other.known or other.sessions & {process.session, process.group}:
         return True
     return (other.brand is not None and rlimit_tag.has(process.number, other.brand)) or (
-        processes.environment_holds(process.number, other.token)
+        process_table.environment_holds(process.number, other.token)
     )
 
 
@@ -272,11 +272,11 @@ def _send(of: Family, to: list[Process], what: signal.Signals) -> None:
             os.killpg(of.leader, what)
     for process in to:
         if process.group != of.leader:
-            processes.send(process, what)
+            process_table.send(process, what)
 
 
 def reap(of: Family) -> None:
     """Reap those of a family that have ended, except for its leader."""
     for process in list(of.known.values()):
-        if process.number != of.leader and (found := processes.find(process.number)) and _is_known(of, found):
-            processes.reap(found)
+        if process.number != of.leader and (found := process_table.find(process.number)) and _is_known(of, found):
+            process_table.reap(found)

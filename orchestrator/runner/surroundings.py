@@ -1,6 +1,6 @@
 """What stands around this process, for proving a person: its terminal, its ancestors, and the program `ssh-keygen`.
 
-The one adapter of the port that `orchestrator.app.people.verification` describes. Nothing here judges.
+The one adapter of the port that `orchestrator.app.people.person_proof` describes. Nothing here judges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import IO
-from orchestrator.runner import process_tree, processes, rlimit_tag
+from orchestrator.runner import process_table, process_tree, rlimit_tag
 
 MOST = 256
 """Ancestors that are read at most."""
@@ -59,18 +59,18 @@ class Surroundings:
 
     def ancestors(self) -> Iterator[Ancestor]:
         """The processes above this one, the nearest first, as far as they can be read."""
-        if not processes.tells_variables():
+        if not process_table.tells_variables():
             return
-        process = processes.find(os.getppid())
+        process = process_table.find(os.getppid())
         for _ in range(MOST):
             if process is None or process.number < 1:
                 return
-            words = processes.command_line(process.number).split(b"\0")[:2]
+            words = process_table.command_line(process.number).split(b"\0")[:2]
             yield Ancestor(
                 process.name, tuple(word.decode("utf-8", "replace") for word in words),
-                processes.variable_names(process.number),
+                process_table.variable_names(process.number),
             )  # fmt: skip
-            process = processes.find(process.parent)
+            process = process_table.find(process.parent)
 
     def is_within_run(self, owners: Collection[str]) -> bool:
         """Whether this process was started by what a runner executes.
@@ -184,13 +184,13 @@ def a_run(owners: Collection[str] = ()) -> bool:
     if os.environ.get(process_tree.MARK) or rlimit_tag.of(0) is not None:
         return True
     running = {":".join(owner.split(":")[-2:]) for owner in owners}
-    process = processes.find(os.getpid())
+    process = process_table.find(os.getpid())
     for _ in range(MOST):
         if process is None or process.number <= 1:
             return False
-        if processes.variable(process.number, process_tree.MARK) or rlimit_tag.of(process.number) is not None:
+        if process_table.variable(process.number, process_tree.MARK) or rlimit_tag.of(process.number) is not None:
             return True
-        process = processes.find(process.parent)
+        process = process_table.find(process.parent)
         if process is not None and f"{process.number}:{process.started}" in running:
             return True
     return True

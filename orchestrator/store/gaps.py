@@ -17,7 +17,7 @@ from orchestrator.core import lifecycle_table, strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import rules
 from orchestrator.hints import Any
-from orchestrator.store import path_history, planned, redirects, settings_rules, versions
+from orchestrator.store import path_history, plan_checks, redirects, settings_rules, versions
 from orchestrator.store.constants import STORE_CHAIN
 
 UNDECIDED = "report_without_decision"
@@ -336,7 +336,7 @@ STATEMENTS = {
     name: sql for name, sql in list(globals().items()) if isinstance(sql, str) and sql.lstrip().startswith("SELECT")
 }
 STATEMENTS |= {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS, *_STANDING)}
-STATEMENTS |= redirects.STATEMENTS | planned.STATEMENTS
+STATEMENTS |= redirects.STATEMENTS | plan_checks.STATEMENTS
 """All statements by name; each takes the session and a step."""
 
 TURNING = frozenset(name for _, name, _ in rules.RULES) | {
@@ -459,7 +459,7 @@ def others(connection: sqlite3.Connection, session: str, since: int = 0) -> Iter
     for rule in _OTHERS:
         yield from _broken_rule(connection, rule, key)
     yield from _undecidable(connection, key)
-    yield from (Break._make((UNPLANNED, *fault)) for fault in planned.faults(connection, session, since))
+    yield from (Break._make((UNPLANNED, *fault)) for fault in plan_checks.faults(connection, session, since))
     yield from (each for each in _uncaused(connection, key) if each.seq > since)
     for seq, group, by, missing in path_history.unproven(connection, session, since):
         text = f"group {group} was completed in step {seq}, where its path lacked {missing}"

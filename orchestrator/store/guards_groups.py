@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from orchestrator.store import emitter, guards_imported, guards_path
+from orchestrator.store import completion_views, emitter, guards_imported
 from orchestrator.store.emitter import Expression, Guard, Refusal
 from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse, refuse_first
 from orchestrator.store.tables_record import status_changes
@@ -121,12 +121,12 @@ _NO_PATH = f"COMPLETION_PATH_MISSING: the group has no completion path: {REQUIRE
 
 def _completable() -> Expression:
     """Refuses a group without a path, with the first part that is missing; the path is looked up once."""
-    p = guards_path.completion_paths.alias("p")
+    p = completion_views.completion_paths.alias("p")
     answer = emitter.case((p.c.valid == 1, _NOTHING), otherwise=p.c.missing)
     missing = emitter.read(p, p.c.session_id == _OLD.session_id, p.c.group_id == _OLD.id, value=answer)
     # A refusal has a literal message, so each part has its own.
     parts = (
-        (part, Refusal(f"COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}")) for part in guards_path.PARTS
+        (part, Refusal(f"COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}")) for part in completion_views.PARTS
     )
     not_begun = Refusal("ILLEGAL_MOVE: a group is completed from in_progress only")
     found = emitter.case(

@@ -1,6 +1,6 @@
 """What the completion views conclude, as SQL that takes the marks of a group as parameters.
 
-Rendered from `guards_path` by `./task generate`.
+Rendered from `completion_views` by `./task generate`.
 """
 
 JUDGED = (

@@ -12,11 +12,11 @@ import sqlalchemy as sa
 
 from orchestrator.hints import Any
 from orchestrator.store import (
+    completion_views,
     emitter,
     guards_groups,
     guards_handoffs,
     guards_imported,
-    guards_path,
     guards_rows,
     guards_running,
     guards_tables,
@@ -54,7 +54,7 @@ def statements(database: emitter.SQLite | emitter.PostgreSQL) -> Iterator[str]:
     yield from database.beginning()
     for table in schema.metadata.sorted_tables:
         yield from database.table(table)
-    yield from map(database.view, (guards_handoffs.VIEW, *guards_path.VIEWS))
+    yield from map(database.view, (guards_handoffs.VIEW, *completion_views.VIEWS))
     for guard in GUARDS:
         yield from database.guard(guard)
     yield guards_tables.VERSION_TABLE
@@ -90,8 +90,8 @@ def path_statements() -> str:
     report = emitter.Row("r", tables_record.agent_reports)
     return _module(
         "What the completion views conclude, as SQL that takes the marks of a group as parameters.",
-        "guards_path",
-        {"JUDGED": guards_path.judged(), "PROOF": guards_path.proof(report)},
+        "completion_views",
+        {"JUDGED": completion_views.judged(), "PROOF": completion_views.proof(report)},
     )
 
 

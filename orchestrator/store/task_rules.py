@@ -9,8 +9,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from orchestrator.store import emitter
+from orchestrator.store.completion_views import completion_paths
 from orchestrator.store.emitter import Expression
-from orchestrator.store.guards_path import completion_paths
 from orchestrator.store.tables_work import (
     blockers,
     group_dependencies,

@@ -20,7 +20,7 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import operations
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.runner.surroundings import Surroundings
 from tests import persons
 from tests.acceptance.test_executor_is_nobody import TYPES
@@ -167,7 +167,7 @@ def test_a_program_with_an_agent_s_name_counts_without_any_variable(desk: Desk) 
 
 
 ALONE = pytest.mark.skipif(
-    any(verification.agent_programs.variable(each.variables) for each in Surroundings().ancestors()),
+    any(person_proof.agent_programs.variable(each.variables) for each in Surroundings().ancestors()),
     reason="these tests themselves run below an agent's program",
 )
 DETACHED = [

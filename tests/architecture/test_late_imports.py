@@ -33,7 +33,7 @@ LATE = frozenset(
     app.kernel.agent_checks app.kernel.attached_evidence
     app.kernel.credentials app.kernel.human app.kernel.durations app.kernel.operations
     app.kernel.connection_pool app.kernel.copy_in_memory app.kernel.malformed_calls app.kernel.views app.maintenance
-    app.people.answer_question app.people.verification app.proof.model_check app.questions.inbox
+    app.people.answer_question app.people.person_proof app.proof.model_check app.questions.inbox
     app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
@@ -54,7 +54,7 @@ LATE = frozenset(
     doors.cli.text.lanes doors.cli.watch
     resources
     runner.commands runner.executors.catalogue runner.fresh_trees runner.process_tree
-    runner.process_identity runner.process runner.processes runner.project
+    runner.process_identity runner.process runner.process_table runner.project
     runner.snapshot runner.surroundings
     store.backup store.row_hashes store.doctor store.file_safety store.findings
     store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader

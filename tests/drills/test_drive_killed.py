@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from orchestrator.runner import processes
+from orchestrator.runner import process_table
 from tests import persons
 from tests.conftest import LONG
 from tests.integration.app.test_drive import Team
@@ -19,7 +19,7 @@ from tests.integration.app.test_drive_trees import git
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not processes.tells_variables(), reason="this system does not tell whose a process is"),
+    pytest.mark.skipif(not process_table.tells_variables(), reason="this system does not tell whose a process is"),
 ]
 
 KILLS = 50 if LONG else 3

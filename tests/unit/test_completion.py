@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core import completion
-from orchestrator.store import guards_path
+from orchestrator.core import completion_wording
+from orchestrator.store import completion_views
 from tests.cases import every
 
-CODES = [(part, case.why) for part, cases in guards_path.CASES.items() for case in cases]
+CODES = [(part, case.why) for part, cases in completion_views.CASES.items() for case in cases]
 
 
 def view(kind: str = "code", ref: str | None = None, **given: tuple[str, int, int | None]) -> dict[str, Any]:
     """A row of the view: for each part its code, whether it is met, and its seq."""
     row: dict[str, Any] = {"session_id": "S1", "group_id": "A", "kind": kind, "unblocked_ref": ref}
-    for part in completion.PARTS:
+    for part in completion_wording.PARTS:
         code, met, seq = given.get(part, ("not_required", 1, None))
         row |= {f"{part}_why": code, f"{part}_met": met, f"{part}_seq": seq}
     return row
 
 
 def reason(row: dict[str, Any], part: str, statuses: dict[int, str] | None = None, **more: bool) -> str:
-    return next(str(each["reason"]) for each in completion.parts(row, statuses, **more) if each["part"] == part)
+    return next(str(each["reason"]) for each in completion_wording.parts(row, statuses, **more) if each["part"] == part)
 
 
 @every(("part", "code"), CODES)
@@ -79,15 +79,15 @@ def test_a_phrase_without_a_report_names_none(code: str, expected: str) -> None:
 
 def test_a_step_that_is_no_report_has_no_report_id() -> None:
     row = view(unblocked=("open_blocker", 0, 9), approved=("approved", 1, 14))
-    found = {part["part"]: part["report_id"] for part in completion.parts(row)}
+    found = {part["part"]: part["report_id"] for part in completion_wording.parts(row)}
     assert (found["unblocked"], found["approved"]) == (None, "S1:R14")
 
 
 def test_the_reports_of_a_path_are_listed_once() -> None:
     voided = ("voided", 0, 14)
     row = view(approved=voided, merged=voided, tested=("test_pass", 1, 8), unblocked=("clear", 1, 3))
-    assert completion.reports(row) == [8, 14]
-    assert completion.reports(view(tested=("no_test_pass", 0, None))) == []
+    assert completion_wording.reports(row) == [8, 14]
+    assert completion_wording.reports(view(tested=("no_test_pass", 0, None))) == []
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_the_reports_of_a_path_are_listed_once() -> None:
     ],
 )
 def test_a_kind_needs_its_parts(kind: str, expected: list[str]) -> None:
-    assert [part["part"] for part in completion.parts(view(kind))] == expected
+    assert [part["part"] for part in completion_wording.parts(view(kind))] == expected
 
 
 def test_a_group_that_the_view_does_not_know_has_no_parts() -> None:
-    assert (completion.parts({}), completion.reports({})) == ([], [])
+    assert (completion_wording.parts({}), completion_wording.reports({})) == ([], [])

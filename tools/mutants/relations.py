@@ -17,7 +17,7 @@ from typing import Any
 from orchestrator.testing import memory_context
 from tools.mutants import sqltext
 
-AUDITS = ("gaps", "redirects", "planned", "settings_rules", "path_history")
+AUDITS = ("gaps", "redirects", "plan_checks", "settings_rules", "path_history")
 STATEMENTS = 2000
 """How many statements a connection keeps while they are watched."""
 LARGE = 1000

@@ -9,7 +9,7 @@ from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.engine import measured as measuring
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import completion, names, strict_json
+from orchestrator.core import completion_wording, names, strict_json
 from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import Refused, UsageError
@@ -203,7 +203,7 @@ def _valid(session: str, taken: str) -> str:
 
 def _path_sentences(status: str, answer: Answer, taken: str) -> list[str]:
     """What a completed group rests on, else what a group lacks."""
-    lacks = [f"{completion.LACKING[part['part']]}: {part['reason']}." for part in answer["unmet"]]
+    lacks = [f"{completion_wording.LACKING[part['part']]}: {part['reason']}." for part in answer["unmet"]]
     if status != "completed":
         return lacks
     rests = [f"{part['part']} is met: {part['reason']}." for part in answer["path"] if part["met"]]

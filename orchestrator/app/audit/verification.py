@@ -20,11 +20,11 @@ from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.hints import Any
 from orchestrator.store import (
-    beside,
     content_store,
     evidence,
     file_safety,
     findings,
+    parallel_reads,
     row_hashes,
     schema_diff,
     snapshot,
@@ -165,7 +165,7 @@ def _look(
     pages, hashed, related = (Found(found.path, found.most) for _ in range(3))
     # One statement that stays inside SQLite. Two threads that both fetch rows hand the interpreter's lock to and fro
     # at every row, and take longer than one that does both (AUD-5).
-    with beside.run(lambda reader: schema_diff.damages(reader, pages), connection, second):
+    with parallel_reads.run(lambda reader: schema_diff.damages(reader, pages), connection, second):
         looked = _together(verify_chain.verify(connection, each, hashed, noted) for each in spans)
         for each in spans:
             verify_chain.relate(connection, each, related, excused=excused)

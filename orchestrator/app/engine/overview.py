@@ -6,7 +6,7 @@ The hand-off of a project manager who is called for the session freezes it. Noth
 from __future__ import annotations
 
 from orchestrator.app.kernel.context import Work
-from orchestrator.core import completion, handoff
+from orchestrator.core import completion_wording, handoff
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import MANAGER, Path
 from orchestrator.core.suggestions import suggest
@@ -94,7 +94,7 @@ def path(reader: Reader, session: str, group: str) -> tuple[Row, list[dict[str, 
     """The row of the completion view for a group, and its parts in words that name each report's status."""
     row = path_row(reader, session, group)
     statuses = {}
-    for seq in completion.reports(row):
+    for seq in completion_wording.reports(row):
         report = reader.one(
             "SELECT response_status FROM agent_reports WHERE session_id = :session AND seq = :seq",
             session=session,
@@ -103,7 +103,7 @@ def path(reader: Reader, session: str, group: str) -> tuple[Row, list[dict[str, 
         if report:
             statuses[seq] = str(report[0])
     approved = reader.one(queries.LAST_APPROVAL, session=session, group=group) is not None
-    return row, completion.parts(row, statuses, approved_before=approved)
+    return row, completion_wording.parts(row, statuses, approved_before=approved)
 
 
 def parts(work: Work, group: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from orchestrator.app.engine import dispatch, group_changes, overview, scheduler, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.core import canonical_json, completion, names, sha256, strict_json
+from orchestrator.core import canonical_json, completion_wording, names, sha256, strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
@@ -336,7 +336,7 @@ def await_completion(work: Work, group_id: str, extras: Answer) -> tuple[Fired, 
     extras["path"] = overview.parts(work, group_id)
     extras["awaiting_manager"] = [group_id]
     work.unsettled = True
-    return (Fired("completion", completion.lacking(group_id, MANAGER, extras["path"])),)
+    return (Fired("completion", completion_wording.lacking(group_id, MANAGER, extras["path"])),)
 
 
 def record(

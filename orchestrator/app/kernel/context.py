@@ -124,7 +124,7 @@ class Context:
         self.credential: Any = None
         """What proves a person behind the next calls, as `orchestrator.app.kernel.human` reads it."""
         self.surroundings: Any = None
-        """What proves a person at this machine, a `people.verification.Surroundings`; None: nothing."""
+        """What proves a person at this machine, a `people.person_proof.Surroundings`; None: nothing."""
         self.acts_for: str | None = None
         """For which agent alone this process acts, as its environment says; None: for any."""
         self.at: str | None = None

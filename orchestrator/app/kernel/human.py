@@ -1,6 +1,6 @@
 """Whether a person stands behind a call, through which channel, and how much that proves.
 
-A name proves nobody. What proves a person is found out before the step (`orchestrator.app.people.verification`) and
+A name proves nobody. What proves a person is found out before the step (`orchestrator.app.people.person_proof`) and
 becomes part of its input: which channel, and of a token, passphrase or key which enrolment. So a replay needs neither a
 terminal nor a secret, and no secret is kept anywhere.
 

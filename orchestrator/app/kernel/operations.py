@@ -59,7 +59,7 @@ STEPS: dict[str, str] = {
     "human enrol": "people.enrolment:KeepProof",
     "human link": "people.enrolment:KeepLink",
     "human open": "people.enrolment:UseLink",
-    "human verify": "people.verification:FailToVerify",
+    "human verify": "people.person_proof:FailToVerify",
     "project add": "projects:AddProject",
     "run queue": "running.run_queue:QueueRun",
     "run retry": "running.run_queue:RetryRun",

@@ -12,7 +12,7 @@ from orchestrator.app.kernel import actors, credentials, durations, human, opera
 from orchestrator.app.kernel.context import Answer, Context, Work, call_of, perform
 from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
 from orchestrator.app.kernel.requests import Request
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.app.people.requests import EnrolProof, MakeSignInLink, RemoveProof, ResetProofs
 from orchestrator.core import names
 from orchestrator.core.suggestions import local, sentence, suggest
@@ -173,7 +173,7 @@ def _new_passphrase(context: Context) -> Answer:
         UsageError: USAGE, there is no terminal, it is too short, or the two differ.
     """
     again = suggest("human enrol", passphrase=True)
-    if verification.unfit(context) is not None:
+    if person_proof.unfit(context) is not None:
         raise UsageError("USAGE", "A passphrase must be typed at a terminal of your own; this is not one.", again)
     first = context.surroundings.read_hidden("New passphrase: ") or ""
     if len(first) < credentials.SHORTEST:
@@ -213,10 +213,10 @@ def _new_key(context: Context, line: str | None, file: str | None) -> Answer:
     import os
 
     key, source = str(line), os.path.abspath(str(file))
-    text = f"{verification.challenge('enrol this SSH key')}\n"
+    text = f"{person_proof.challenge('enrol this SSH key')}\n"
     around = context.surroundings
-    signed = around.sign(key, source, text, verification.NAMESPACE) if around is not None else None
-    if signed is None or not around.verify(key, text, signed, verification.NAMESPACE):
+    signed = around.sign(key, source, text, person_proof.NAMESPACE) if around is not None else None
+    if signed is None or not around.verify(key, text, signed, person_proof.NAMESPACE):
         what = "The key was not enrolled: ssh-keygen found no matching private key, next to the file or in ssh-agent."
         raise UsageError("USAGE", what, sentence("ssh-add FILE, then {}", suggest("human enrol", ssh_key="FILE.pub")))
     return {"kind": SSH_KEY, "ssh_key": key, "source": source}

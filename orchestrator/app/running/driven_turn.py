@@ -43,7 +43,7 @@ from orchestrator.runner import (
     session_lock,
     snapshot,
     task_logs,
-    verified,
+    verified_files,
 )
 from orchestrator.runner.snapshot import Change
 from orchestrator.store import sqlite, turn_reader
@@ -233,7 +233,7 @@ def _watched(
         result = execute_run.called(order.executor, task, watch, cancelled)
     now = snapshot.take(run.folder, contents=False)
     changes = snapshot.changed(before, now)
-    found = verified.verify(before, now, changes, result.claimed_files, context.clock(), alone=True)
+    found = verified_files.verify(before, now, changes, result.claimed_files, context.clock(), alone=True)
     sqlite.require_place(context.connection, log)
     after = protected_paths.look(run.root)
     # Asked after the look, so that whoever has written by then is on record; in its session others record theirs too.

@@ -68,7 +68,7 @@ from orchestrator.runner import (
     process_identity,
     protected_paths,
     snapshot,
-    verified,
+    verified_files,
 )
 from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.store import run_reader, sqlite
@@ -224,7 +224,7 @@ def _look(context: Context, job: Job) -> Seen:
     # What an executor says is masked, what is on the disk is not.
     names = {masking.mask_keys(change.path, job.secrets): change.path for change in every}
     result = result._replace(claimed_files=tuple(names.get(path, path) for path in result.claimed_files))
-    found = verified.verify(before, after, changes, result.claimed_files, looked, alone=not beside)
+    found = verified_files.verify(before, after, changes, result.claimed_files, looked, alone=not beside)
     try:
         outcome, tests = _check(job, before, changes, result)
     except KeyboardInterrupt:
@@ -332,7 +332,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         exit_code=result.exit_code,
         session=result.session_id,
         issued_session=run.session_id,
-        claimed_files=tuple(verified.relative(run.verification_root, path) for path in result.claimed_files),
+        claimed_files=tuple(verified_files.relative(run.verification_root, path) for path in result.claimed_files),
         verified=tuple(words.File(file.path, file.exists, file.detection_method) for file in seen.found.files
                        if file.path not in deleted),
         unapproved=run_reader.made_below(context.connection, run),

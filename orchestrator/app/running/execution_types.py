@@ -17,7 +17,7 @@ from orchestrator.core.running.mentions import Mention
 from orchestrator.hints import Any
 from orchestrator.runner import folder_lock, port, process
 from orchestrator.runner.snapshot import Change, Snapshot
-from orchestrator.runner.verified import Verification
+from orchestrator.runner.verified_files import Verification
 from orchestrator.store.run_reader import Run
 
 DIVIDE, EXECUTE, VERIFY, CHECK = "divide", "execute", "verify", "check"

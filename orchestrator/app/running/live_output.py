@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running.execution_types import EXECUTE
 from orchestrator.core import masking
-from orchestrator.core.running import event_words, states, terminal
+from orchestrator.core.running import event_words, states, terminal_output
 from orchestrator.runner import output_tail
 from orchestrator.store import turn_reader
 from orchestrator.store.run_reader import Run
@@ -37,7 +37,7 @@ def _shown(root: str, session_id: str, id: str) -> Answer | None:
     if found is None or not found.text.strip():
         return None
     # Masked before it is cut: half a secret looks like none.
-    text = masking.mask(terminal.clean(event_words.readable(found.text)))
+    text = masking.mask(terminal_output.clean(event_words.readable(found.text)))
     if len(text) <= SHOWN:
         return {"text": text, "is_cut": found.is_cut}
     return {"text": text[-SHOWN:].partition("\n")[2] or text[-SHOWN:], "is_cut": True}

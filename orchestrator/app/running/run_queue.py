@@ -7,7 +7,7 @@ from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
-from orchestrator.app.task import task_guards, task_status, tasks
+from orchestrator.app.task import status_checks, task_status, tasks
 from orchestrator.core import task_types
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER, Session
@@ -90,7 +90,7 @@ def queue(work: Work, request: QueueRun) -> Answer:
 
 def _task(work: Work, session: Session, request: QueueRun, agent: Agent) -> Task:
     if request.task:
-        task = task_guards.require_task(work, session.id, request.task)
+        task = status_checks.require_task(work, session.id, request.task)
         _refuse_busy(work, task)
         return task
     if session.kind != "chat":
@@ -154,9 +154,9 @@ def retry(work: Work, request: RetryRun) -> Answer:
         )
     _refuse_busy(work, task)
     if task.status == task_words.BLOCKED:
-        person = task_guards.is_person(work, agent)
+        person = status_checks.is_person(work, agent)
         blocks = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
-        task_guards.lift_all(work, task, blocks, task_guards.standing(work, agent.id), person=person)
+        status_checks.lift_all(work, task, blocks, status_checks.standing(work, agent.id), person=person)
         own = [block.id for block in blocks if block.cause != task_blocks.CASCADE]
         reason = request.note or f"{run.id} is tried again"
         if own:
@@ -243,7 +243,7 @@ def _ending(work: Work, request: CancelRun | StopRun) -> tuple[Run, Agent, str]:
     reason = request.reason.strip()
     if not reason:
         raise Refused("REASON_REQUIRED", "Cancelling a run needs a reason.", "Say why")
-    task_guards.is_person(work, agent)
+    status_checks.is_person(work, agent)
     return run, agent, reason
 
 

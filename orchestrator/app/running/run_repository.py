@@ -8,7 +8,7 @@ from datetime import datetime
 from orchestrator.app.engine import state_changes, task_blocks
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Context, Work
-from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task import status_checks, task_status
 from orchestrator.core import blockers, names, strict_json
 from orchestrator.core import tasks as task_words
 from orchestrator.core.named_tuple import NamedTuple
@@ -169,7 +169,7 @@ def runner(work: Work) -> Agent:
 
 def task_of(work: Work, run: Run) -> Task:
     """The task that a run executes."""
-    return task_guards.require_task(work, work.step.chain, run.task_id)
+    return status_checks.require_task(work, work.step.chain, run.task_id)
 
 
 def begin_task(work: Work, run: Run) -> None:
@@ -181,7 +181,7 @@ def begin_task(work: Work, run: Run) -> None:
     task = task_of(work, run)
     if task.status == task_words.BLOCKED:
         found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
-        task_guards.lift_all(work, task, found, task_guards.standing(work, RUNNER), person=False)
+        status_checks.lift_all(work, task, found, status_checks.standing(work, RUNNER), person=False)
     if task.status != task_words.IN_PROGRESS:
         task_status.change(work, task, task_words.IN_PROGRESS, by=runner(work), cause="run")
 
@@ -203,7 +203,7 @@ def end_task(work: Work, run: Run, state: str, reason: str, cause: str | None) -
     by = runner(work)
     if state == states.DONE:
         try:
-            task_guards.may_finish(work, task, by)
+            status_checks.may_finish(work, task, by)
         except Refused as refusal:
             return refusal.message
         task_status.change(work, task, task_words.DONE, by=by, reason=reason, cause="run")

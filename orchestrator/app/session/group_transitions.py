@@ -6,7 +6,7 @@ from orchestrator.app.engine import dispatch, group_changes, overview, scheduler
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.session.requests import SetGroupStatus
-from orchestrator.core import completion, lifecycle_table, names
+from orchestrator.core import completion_wording, lifecycle_table, names
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import (
     ROUTER,
@@ -113,8 +113,8 @@ def _guard_completion(work: Work, group: Group) -> None:
         "COMPLETION_PATH_MISSING",
         f"Group {group.id} has no valid completion path: {row.get('missing') or 'approved'} is not met.",
         suggest("why", id=group.id, session_id=work.step.chain),
-        required=completion.REQUIRED,
-        path=completion.parts(row),
+        required=completion_wording.REQUIRED,
+        path=completion_wording.parts(row),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core import completion
+from orchestrator.core import completion_wording
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.reader import Reader
@@ -34,5 +34,5 @@ def of(reader: Reader, session: str, group: str) -> Doubt | None:
 
 def _doubt(imported: int, manager: int, missing: str | None) -> Doubt:
     if imported:
-        return Doubt(completion.GRANDFATHERED, None)
-    return Doubt(completion.PM_PATH, None) if manager else Doubt(completion.PATH_MISSING, missing)
+        return Doubt(completion_wording.GRANDFATHERED, None)
+    return Doubt(completion_wording.PM_PATH, None) if manager else Doubt(completion_wording.PATH_MISSING, missing)

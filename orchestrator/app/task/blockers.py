@@ -9,7 +9,7 @@ from orchestrator.app.engine import scheduler, state_changes
 from orchestrator.app.kernel import actors, agent_checks, human, pagination
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.reports import unblocked_groups
-from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task import status_checks, task_status
 from orchestrator.app.task.requests import ResolveBlocker
 from orchestrator.core import blockers, names, permissions
 from orchestrator.core.permissions import Block
@@ -126,7 +126,7 @@ def _check(work: Work, row: Row, agent: Agent) -> bool:
     if person:
         human.require(work, agent, f"Resolving blocker {row['id']} as {agent.id}")
     block = Block(*(row[name] for name in ("id", "type", "class", "reason", "opened_by", "opened_at", "cause")))
-    answer = task_guards.liftable(work, task_guards.standing(work, agent.id), block, person=person)
+    answer = status_checks.liftable(work, status_checks.standing(work, agent.id), block, person=person)
     if not answer.allowed:
         raise _refused(row, block, answer)
     return answer.legacy
@@ -136,7 +136,7 @@ def _refused(row: Row, block: Block, answer: permissions.Answer) -> Refused:
     if row["task_id"] is None and block.severity == blockers.HARD:
         answer = answer._replace(may=GROUP_HARD)
     what = f"task {row['task_id']}" if row["task_id"] else f"group {row['group_id'] or '(the session)'}"
-    return task_guards.refuse_lift(what, block, answer)
+    return status_checks.refuse_lift(what, block, answer)
 
 
 def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> Answer:
@@ -152,7 +152,7 @@ def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> 
                 by=agent.id, reason=reason,
             )
     else:
-        task = task_guards.require_task(work, work.step.chain, row["task_id"])
+        task = status_checks.require_task(work, work.step.chain, row["task_id"])
         task_status.resolve(work, task, [row["id"]], by=agent.id, reason=reason, resolution=resolution)
         answer["task"] = task_views.changed(work, task.id)["task"]
     if work.session().planned:

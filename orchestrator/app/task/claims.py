@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from orchestrator.app.engine import state_changes, task_blocks
 from orchestrator.app.kernel import agent_checks, human
 from orchestrator.app.kernel.context import Answer, Work
-from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task import status_checks, task_status
 from orchestrator.app.task.requests import ClaimTask, HeartbeatTask, ReleaseTask
 from orchestrator.core import clock_jumps, names, permissions, tasks
 from orchestrator.core.suggestions import again, options, sentence, suggest
@@ -45,7 +45,7 @@ def claim(work: Work, request: ClaimTask) -> Answer:
     """
     work.open_session()
     agent = _agent(work, request.agent_id)
-    task_guards.by_hand(work, agent)
+    status_checks.by_hand(work, agent)
     lease = request.lease or LEASE_S
     if request.id is None:
         from orchestrator.app.task import next_action
@@ -54,9 +54,9 @@ def claim(work: Work, request: ClaimTask) -> Answer:
         if task is None:
             return _nothing(work, agent)
     else:
-        task = task_guards.require_task(work, work.step.chain, request.id)
+        task = status_checks.require_task(work, work.step.chain, request.id)
     agent_checks.refuse_outside(work, agent, task.group_id)
-    task_guards.takes_part(work, agent.id)
+    status_checks.takes_part(work, agent.id)
     if task.claim_token is not None and request.claim_token == task.claim_token and task.claim_holder == agent.id:
         return {**_answer(work, task), "repeated": True, "unchanged": True}
     return _claimed(work, task, agent, lease)
@@ -84,7 +84,7 @@ def _held(work: Work, agent: Agent, token: str | None) -> Task | None:
         " AND claim_token = :token AND claim_holder = :agent",
         session=work.step.chain, token=token, agent=agent.id,
     )
-    return task_guards.require_task(work, work.step.chain, str(row[0])) if row else None
+    return status_checks.require_task(work, work.step.chain, str(row[0])) if row else None
 
 
 def _nothing(work: Work, agent: Agent) -> Answer:
@@ -120,7 +120,7 @@ def _refuse_blocked(work: Work, task: Task) -> Task:
 
 def _refuse_held(work: Work, task: Task) -> None:
     if task.claim_holder is not None:
-        raise task_guards.claim_lost(work, task)
+        raise status_checks.claim_lost(work, task)
 
 
 def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
@@ -128,11 +128,11 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
     before = task.claim_holder
     if before is None and task.assignee != agent.id:
         before = task.assignee
-    gone = before is not None and not task_guards.standing(work, before).active
+    gone = before is not None and not status_checks.standing(work, before).active
     if before is not None and not tasks.overdue(task, work.at, gone=gone):
-        raise task_guards.claim_lost(work, task)
+        raise status_checks.claim_lost(work, task)
     if before is not None and before != agent.id:
-        task_guards.has_room(work, task, agent.id)
+        status_checks.has_room(work, task, agent.id)
     reason = f"{before} is out of service" if gone else f"the lease of {before} ended at {task.claim_until}"
     if before is not None:
         state_changes.record_change(work, "task_claim", task.id, before, agent.id, by=agent.id, reason=reason)
@@ -187,7 +187,7 @@ def heartbeat(work: Work, request: HeartbeatTask) -> Answer:
     """
     task, agent = _claim_of(work, request)
     if task.claim_holder != agent.id:
-        raise task_guards.claim_lost(work, task)
+        raise status_checks.claim_lost(work, task)
     base, lease = _base(work), request.lease or _seconds(task)
     if clock_jumps.is_far_ahead(task.claim_beat_at or "", work.at):
         until = _later(base, lease)
@@ -202,10 +202,10 @@ def heartbeat(work: Work, request: HeartbeatTask) -> Answer:
 def _claim_of(work: Work, request: HeartbeatTask | ReleaseTask) -> tuple[Task, Agent]:
     """The task whose claim the call's token is of, and who acts: by default who holds it."""
     work.open_session()
-    task = task_guards.require_task(work, work.step.chain, request.id)
+    task = status_checks.require_task(work, work.step.chain, request.id)
     agent = _agent(work, request.by) if request.by else None
     if task.claim_token is None or task.claim_token != request.claim_token:
-        raise task_guards.claim_lost(work, task, request.claim_token, by_token=True)
+        raise status_checks.claim_lost(work, task, request.claim_token, by_token=True)
     agent = agent or _agent(work, task.claim_holder)
     work.actor = agent.id
     return task, agent
@@ -225,7 +225,7 @@ def release(work: Work, request: ReleaseTask) -> Answer:
             _refuse_unrelated(work, task, agent)
     else:
         task, agent, why = _without_token(work, request)
-    task_guards.expected_version(work, task, request.expect_version)
+    status_checks.expected_version(work, task, request.expect_version)
     reason = names.said(request.reason) or why
     moved = task_status.change(
         work, task, tasks.TODO, by=agent, reason=reason, cause="claim_release",
@@ -237,7 +237,7 @@ def release(work: Work, request: ReleaseTask) -> Answer:
 def _without_token(work: Work, request: ReleaseTask) -> tuple[Task, Agent, str]:
     """The task that is released without the token of a claim, who does it, and why where no reason is given."""
     work.open_session()
-    task = task_guards.require_task(work, work.step.chain, request.id)
+    task = status_checks.require_task(work, work.step.chain, request.id)
     task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=request.expect_version)
     if not request.by:
         raise Refused(
@@ -247,7 +247,7 @@ def _without_token(work: Work, request: ReleaseTask) -> tuple[Task, Agent, str]:
             _recorded=f"Who releases task {task.id} is not named, nor is a claim by its token.",
         )
     agent = _agent(work, request.by)
-    task_guards.by_hand(work, agent)
+    status_checks.by_hand(work, agent)
     agent_checks.refuse_outside(work, agent, task.group_id)
     return task, agent, _why_freed(work, request, task, agent)
 
@@ -261,7 +261,7 @@ def _why_freed(work: Work, request: ReleaseTask, task: Task, agent: Agent) -> st
     if ended(work, task):
         return f"the lease of {holder} ended at {task.claim_until}"
     if agent.id == holder:
-        raise task_guards.claim_lost(work, task, by_token=True)
+        raise status_checks.claim_lost(work, task, by_token=True)
     if not names.said(request.reason):
         raise Refused(
             "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", again(reason="TEXT")
@@ -278,7 +278,7 @@ def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
     elif holder is None or asker is None or not permissions.is_above(asker, holder):
         raise Refused(
             "NOT_PERMITTED", f"{has} has task {task.id}; {agent.id} does not stand above.",
-            task_guards.show(work, task.id), holder=has,
+            status_checks.show(work, task.id), holder=has,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Work
-from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task import status_checks, task_status
 from orchestrator.core import tasks
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
@@ -37,12 +37,12 @@ def finish(work: Work, ids: list[str], by: str) -> dict[str, Refused]:
 
 
 def _finish(work: Work, id_: str, agent: Agent) -> None:
-    task = task_guards.require_task(work, work.step.chain, id_)
+    task = status_checks.require_task(work, work.step.chain, id_)
     agent_checks.refuse_outside(work, agent, task.group_id)
     if task.status == tasks.DONE:
         return
     if task.pending:
         # Whether it can be done is asked first: what was begun and then refused would stay begun.
-        task_guards.may_finish(work, task, agent)
+        status_checks.may_finish(work, task, agent)
         task = task_status.change(work, task, tasks.IN_PROGRESS, by=agent)
     task_status.change(work, task, tasks.DONE, by=agent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.kernel import actors, agent_checks, human
 from orchestrator.app.kernel.context import Work
-from orchestrator.app.task import task_guards
+from orchestrator.app.task import status_checks
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.store.reader import Agent
 
@@ -20,7 +20,7 @@ def actor(work: Work, by: str | None, group: str | None) -> Agent:
     """
     agent = actors.actor(work, by)
     agent_checks.refuse_outside(work, agent, group)
-    task_guards.by_hand(work, agent)
+    status_checks.by_hand(work, agent)
     return agent
 
 

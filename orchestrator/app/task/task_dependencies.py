@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from orchestrator.app.engine import task_blocks
 from orchestrator.app.kernel.context import Answer, Work
-from orchestrator.app.task import task_actors, task_guards, task_status, task_views
+from orchestrator.app.task import status_checks, task_actors, task_status, task_views
 from orchestrator.app.task.requests import DependTask, UndependTask
 from orchestrator.core import permissions, task_graph, tasks
 from orchestrator.core.routing.facts import MANAGER, ROUTER
@@ -38,13 +38,13 @@ def depend(work: Work, request: DependTask) -> Answer:
     task, agent = _begin(work, request)
     on = request.on
     person = agent.kind == "human"
-    requester = task_guards.standing(work, agent.id)
-    task_guards.may_move(work, task, task.status, requester, person=person)
+    requester = status_checks.standing(work, agent.id)
+    status_checks.may_move(work, task, task.status, requester, person=person)
     if any(each.id == on for each in task_reader.dependencies(work.context.connection, work.step.chain, task.id)):
         raise Refused(
             "ALREADY_EXISTS",
             f"Task {task.id} already depends on {on}; nothing changed.",
-            task_guards.show(work, task.id),
+            status_checks.show(work, task.id),
             _recorded=f"Task {task.id} depends on {on} already; nothing changed.",
         )
     check(work, task.id, on, task=task)
@@ -59,7 +59,7 @@ def hopeless(work: Work, id: str, on: Iterable[str]) -> Answer:
     told = [
         sentence(
             "Task {} is cancelled and will never be done, so that {} waits until that is dropped: {}",
-            each.id, id, task_guards.undepend(work, id, each.id),
+            each.id, id, status_checks.undepend(work, id, each.id),
         )
         for each in found if each is not None and each.status == tasks.CANCELLED
     ]  # fmt: skip
@@ -130,7 +130,7 @@ def _require_other(work: Work, on: str) -> Task:
     elsewhere = work.elsewhere(f"task {on}", str(row[0]) if row else None)
     if elsewhere is not None:
         raise _invalid(work, f"Task {on} belongs to session {elsewhere}, not to {work.step.chain}.", "session")
-    return task_guards.require_task(work, work.step.chain, on)
+    return status_checks.require_task(work, work.step.chain, on)
 
 
 def _related(work: Work, id: str, on: str, parent: str | None) -> bool:
@@ -154,7 +154,7 @@ def undepend(work: Work, request: UndependTask) -> Answer:
     edge = next((each for each in found if each.id == on), None)
     if edge is None:
         what = f"Task {task.id} does not depend on {on}."
-        raise Refused("UNKNOWN_ID", what, task_guards.show(work, task.id), kind="dependency")
+        raise Refused("UNKNOWN_ID", what, status_checks.show(work, task.id), kind="dependency")
     _may_drop(work, task, on, agent)
     work.step.update(
         "task_dependencies", (task.id, on, edge.seq),
@@ -170,7 +170,7 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
     connection = work.context.connection
     row = connection.execute(_ADDED_BY, {"session": work.step.chain, "task": task.id, "on": on}).fetchone()
     added = task_reader.standing(connection, row[0]) if row[0] else None
-    requester = task_guards.standing(work, agent.id)
+    requester = status_checks.standing(work, agent.id)
     if added is None or added.id == requester.id or permissions.is_above(requester, added):
         return
     raise Refused(
@@ -181,7 +181,7 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
 
 def _begin(work: Work, request: DependTask | UndependTask) -> tuple[Task, Agent]:
     session = work.open_session()
-    task = task_guards.require_task(work, session.id, request.id)
+    task = status_checks.require_task(work, session.id, request.id)
     return task, task_actors.actor(
         work, task_actors.planner(work, request.by, task.group_id), task.group_id
     )

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.app.engine import task_blocks
 from orchestrator.app.kernel.context import Work
-from orchestrator.app.task import task_guards
-from orchestrator.app.task.task_guards import liftable
+from orchestrator.app.task import status_checks
+from orchestrator.app.task.status_checks import liftable
 from orchestrator.core import blockers, names, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import ROUTER
@@ -66,13 +66,13 @@ def change(
     reason = names.said(reason)
     check(work, task, to, cause=cause, expect_version=expect_version)
     person, legacy = _permitted(work, task, to, by, cause)
-    task_guards.reason_given(task, to, reason)
+    status_checks.reason_given(task, to, reason)
     changed = dict(values or {})
     if to == tasks.IN_PROGRESS:
         assignee = str(changed.setdefault("assignee", _assignee(work, task, by)))
-        task_guards.may_begin(work, task, assignee)
+        status_checks.may_begin(work, task, assignee)
     elif to == tasks.DONE:
-        task_guards.may_finish(work, task, by)
+        status_checks.may_finish(work, task, by)
     if to == tasks.BLOCKED:
         return _block(work, task, by, reason, cause, blocker_type, changed)
     return _write(work, task, to, by, reason, cause, changed, resolution=_resolution(cause, person, legacy))
@@ -84,30 +84,30 @@ def check(work: Work, task: Task, to: str, *, cause: str = "set_status", expect_
     Raises:
         Refused: UNKNOWN_STATUS, VERSION_CONFLICT, ILLEGAL_MOVE.
     """
-    task_guards.known_status(to)
-    task_guards.expected_version(work, task, expect_version)
-    task_guards.legal(work, task, to, cause)
+    status_checks.known_status(to)
+    status_checks.expected_version(work, task, expect_version)
+    status_checks.legal(work, task, to, cause)
 
 
 def _permitted(work: Work, task: Task, to: str, by: Agent, cause: str) -> tuple[bool, bool]:
     """Whether a person does it, and whether a lifted blocker has no opener on record."""
     if cause in UNASKED:
         return False, False
-    person = task_guards.is_person(work, by)
-    requester = task_guards.standing(work, by.id)
+    person = status_checks.is_person(work, by)
+    requester = status_checks.standing(work, by.id)
     if to == tasks.CANCELLED:
-        task_guards.may_cancel(work, task, requester, person=person)
+        status_checks.may_cancel(work, task, requester, person=person)
         return person, False
     if task.status == tasks.BLOCKED and to != tasks.BLOCKED:
         found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
-        return person, task_guards.lift_all(work, task, found, requester, person=person)
-    task_guards.may_move(work, task, to, requester, person=person)
+        return person, status_checks.lift_all(work, task, found, requester, person=person)
+    status_checks.may_move(work, task, to, requester, person=person)
     return person, False
 
 
 def _assignee(work: Work, task: Task, by: Agent) -> str:
     """Who has a task that is started: its assignee; the starter, where nobody in service or its role agent has it."""
-    if task.assignee is None or not task_guards.standing(work, task.assignee).active:
+    if task.assignee is None or not status_checks.standing(work, task.assignee).active:
         return by.id
     starter: Standing | None = task_reader.standing(work.context.connection, by.id) if by.session_id else None
     return by.id if starter is not None and starter.place == task.assignee else task.assignee

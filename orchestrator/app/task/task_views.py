@@ -6,7 +6,7 @@ import json
 
 from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context, Work
-from orchestrator.app.task import task_guards
+from orchestrator.app.task import status_checks
 from orchestrator.core import tasks
 from orchestrator.core.tasks import Task
 from orchestrator.store import next_reader, queries, task_queries, task_reader
@@ -68,7 +68,7 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
     if at_seq is not None:
         return context.as_of(context, task, session_id=session_id, at_seq=at_seq, id=id)
     context.require_session(session_id)
-    found = task_guards.require_task(context, session_id, id)
+    found = status_checks.require_task(context, session_id, id)
     connection = context.connection
     below = task_reader.children(connection, session_id, id)
     return {

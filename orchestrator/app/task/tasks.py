@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.engine import group_changes, task_blocks
 from orchestrator.app.kernel import actors, agent_checks
 from orchestrator.app.kernel.context import Answer, Work
-from orchestrator.app.task import task_actors, task_dependencies, task_guards, task_status, task_views
+from orchestrator.app.task import status_checks, task_actors, task_dependencies, task_status, task_views
 from orchestrator.app.task.requests import CreateTask, SetTaskStatus
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.named_tuple import NamedTuple
@@ -105,7 +105,7 @@ def _group_asked(work: Work, request: CreateTask, session: Session) -> str | Non
 
 
 def _place(work: Work, request: CreateTask, session: Session) -> _Place:
-    parent = task_guards.require_task(work, session.id, request.parent) if request.parent else None
+    parent = status_checks.require_task(work, session.id, request.parent) if request.parent else None
     group = _group_asked(work, request, session)
     if parent is not None and parent.group_id != group:
         raise Refused(
@@ -151,7 +151,7 @@ def _check_assignee(work: Work, request: CreateTask, group: str | None) -> None:
             suggest("agent list"),
             _recorded=f"{assignee} is the system; it takes no task.",
         )
-    task_guards.takes_part(work, agent.id)
+    status_checks.takes_part(work, agent.id)
 
 
 def _insert(work: Work, request: CreateTask, where: _Place, on: list[str], agent: Agent, reason: str | None) -> None:
@@ -207,7 +207,7 @@ def _blocks(
 ) -> list[Block]:
     """The blockers that a task begins with, the newest last."""
     found: list[Block] = []
-    open_ = [each for each in on if task_guards.require_task(work, work.step.chain, each).status != tasks.DONE]
+    open_ = [each for each in on if status_checks.require_task(work, work.step.chain, each).status != tasks.DONE]
     if task.auto_unblock and open_:
         why = task_status.waiting_reason(open_)
         found.append(task_blocks.open_blocker(work, task, "waiting", blockers.SOFT, why, ROUTER, "dependency"))
@@ -236,14 +236,14 @@ def set_status(work: Work, request: SetTaskStatus) -> Answer:
     Source: seed 002, UpdateTaskStatusUseCase.
     """
     session = work.open_session()
-    task = task_guards.require_task(work, session.id, request.id)
+    task = status_checks.require_task(work, session.id, request.id)
     to = request.status.strip().lower()
     task_status.check(work, task, to, expect_version=request.expect_version)
     agent = actors.first_of(
         work, lambda: task_actors.actor(work, request.by, task.group_id),
-        lambda: task_guards.reason_given(task, to, names.said(request.reason)),
+        lambda: status_checks.reason_given(task, to, names.said(request.reason)),
     )  # fmt: skip
-    task_guards.respects_claim(work, task, agent, request.claim_token)
+    status_checks.respects_claim(work, task, agent, request.claim_token)
     task_status.change(
         work, task, to, by=agent, reason=request.reason or "", blocker_type=request.blocker_type
     )
@@ -261,9 +261,9 @@ def _waited_for(work: Work, task: Task) -> Answer:
         for waiting in task_reader.dependents(connection, session, each.id):
             if waiting.closed:
                 continue
-            drop = task_guards.undepend(work, waiting.id, each.id)
+            drop = status_checks.undepend(work, waiting.id, each.id)
             what = "Task {} waits for {}, which is cancelled and will never be done: {}"
             told.append(sentence(what, waiting.id, each.id, drop))
-    most = task_guards.MOST_NAMED
+    most = status_checks.MOST_NAMED
     more = [f"{len(told) - most} more tasks wait for what is cancelled."] if len(told) > most else []
     return {"warnings": [*told[:most], *more]} if told else {}

@@ -40,10 +40,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import file_names, replacements, tests_exist
+from orchestrator.core.running import file_names, renamed_files, tests_exist
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
-from orchestrator.core.running.replacements import Replacement
+from orchestrator.core.running.renamed_files import Replacement
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
@@ -535,20 +535,20 @@ def _is_object(between: str) -> bool:
 def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
     """What becomes of each place, by its start, that a replacement of one file by another tells of."""
     roles: dict[int, str] = {}
-    for each in replacements.find(text) if len(places) > 1 else ():
+    for each in renamed_files.find(text) if len(places) > 1 else ():
         old, new = ([place for place in places if start <= place.start < end] for start, end in (each.old, each.new))
-        if each.kind == replacements.REPLACED and not _there(old, index) and _there(new, index):
+        if each.kind == renamed_files.REPLACED and not _there(old, index) and _there(new, index):
             old, new = new, old
-        if not old or not new or (each.kind == replacements.TURNED and _kind(old) != _kind(new)):
+        if not old or not new or (each.kind == renamed_files.TURNED and _kind(old) != _kind(new)):
             continue
-        if each.kind == replacements.FILLED:
+        if each.kind == renamed_files.FILLED:
             roles |= {place.start: SOURCE for place in new}
             continue
-        overwrites = each.kind not in (replacements.RENAMED, replacements.ARCHIVED) and _there(new, index)
+        overwrites = each.kind not in (renamed_files.RENAMED, renamed_files.ARCHIVED) and _there(new, index)
         goes, comes = (_OVERWRITTEN, SOURCE) if overwrites else (_GOES, _COMES)
-        if each.kind == replacements.ARCHIVED:
+        if each.kind == renamed_files.ARCHIVED:
             goes = _OVERWRITTEN
-        if each.kind == replacements.QUOTED or not _is_of_files(each, old, places, index):
+        if each.kind == renamed_files.QUOTED or not _is_of_files(each, old, places, index):
             goes = comes = SOURCE
         for place, role in (*((place, goes) for place in old), *((place, comes) for place in new)):
             roles.setdefault(place.start, role)

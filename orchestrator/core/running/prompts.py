@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import terminal
+from orchestrator.core.running import terminal_output
 
 UNFINISHED_S = 2.0
 """Seconds for which an unfinished line has to stay the last one to be a prompt."""
@@ -131,7 +131,7 @@ def _open(row: str, text: str, before: str) -> str | None:
 
 
 def _headed(before: str) -> bool:
-    return any(_CHOICE.search(terminal.show(line).row) for line in before.split("\n")[-NEARBY:])
+    return any(_CHOICE.search(terminal_output.show(line).row) for line in before.split("\n")[-NEARBY:])
 
 
 class Screen:
@@ -167,8 +167,8 @@ class Screen:
         return self._found
 
     def _judge(self) -> tuple[str, str, bool] | None:
-        shown = terminal.show(self._line)
-        seen = (self._newlines, terminal.words(shown.before or ""))
+        shown = terminal_output.show(self._line)
+        seen = (self._newlines, terminal_output.words(shown.before or ""))
         if seen != self._seen:
             self._seen, self.moved_at = seen, self._fed_at
         if not shown.row.strip():
@@ -182,7 +182,7 @@ class Screen:
 
     def _last_finished(self) -> tuple[str, str, bool] | None:
         for line in reversed(self._finished.split("\n")):
-            shown = terminal.show(line)
+            shown = terminal_output.show(line)
             if shown.row.strip():
                 found = kind(shown.row, finished=True, redrawn=shown.redrawn)
                 return (shown.row.strip()[-SHOWN:], found, True) if found else None

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
-from orchestrator.core.running import mentions, replacements, vocabulary
+from orchestrator.core.running import mentions, renamed_files, vocabulary
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Tree
 from orchestrator.errors import UsageError
@@ -133,7 +133,7 @@ def _kind(sentence: str) -> str:
             return found
     said = _LEADS.sub("", sentence, 1)
     question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
-    if _BEGS.search(sentence) or (not question and replacements.is_ordered(said)):
+    if _BEGS.search(sentence) or (not question and renamed_files.is_ordered(said)):
         return _ORDERED
     order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
     asks = _ASKS.search(said)
@@ -173,7 +173,7 @@ def _kind_ja(clause: str) -> str:
 def _edit(text: str, sentences: Sequence[str]) -> str:
     if _CONFIG.search(text):
         return task_types.CONFIG_CI_CHANGE
-    light = _LIGHT.search(text) or any(map(replacements.is_ordered, sentences))
+    light = _LIGHT.search(text) or any(map(renamed_files.is_ordered, sentences))
     return task_types.LIGHT_EDIT if light else task_types.IMPLEMENTATION
 
 

@@ -9,7 +9,7 @@ import time
 from orchestrator import bootstrap, errors, files
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.core import names, strict_json
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import batch_arguments, batch_lines, catalogue, invoke, output
@@ -156,7 +156,7 @@ def _answer(runner: _Runner, words: str, given: dict[str, Any], *, joins: bool) 
         given, token, warnings = batch_arguments.without_token(words, given)
         bound = arguments.bind(words, batch_arguments.fitted(words, given))
         context = runner.for_operation(words, bound, joins=joins)
-        verification.of_call(context, words, bound, token, sits=False)
+        person_proof.of_call(context, words, bound, token, sits=False)
         bound = arguments.complete(context, words, bound)
         found = operations.call(context, words, **bound)
         code = found.pop("exit_code", errors.EXIT_OK)

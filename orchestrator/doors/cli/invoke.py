@@ -66,9 +66,9 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         if words in _LOOKS:
             _free_or_tell(context, writes=request.is_writing)
         if token is not None or bound.get("by") or words in operations.PERSONS:
-            from orchestrator.app.people import verification
+            from orchestrator.app.people import person_proof
 
-            verification.of_call(context, words, bound, token, sits=True)
+            person_proof.of_call(context, words, bound, token, sits=True)
         with _progress(words):
             return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:

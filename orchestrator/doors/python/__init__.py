@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from types import TracebackType
 
 from orchestrator import bootstrap
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.doors.python.methods import Methods
 
 DOOR = "python"
@@ -96,7 +96,7 @@ class Orchestrator(Methods):
             token: what `orchestrator human enrol` printed once.
         """
         before = self._context.credential
-        verification.by_token(self._context, token)
+        person_proof.by_token(self._context, token)
         try:
             yield
         finally:

@@ -15,7 +15,7 @@ import threading
 import time
 
 from orchestrator.app.kernel import human
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.app.running.web_run_service import SERVER_TOKEN, Caller
 from orchestrator.core import caller_labels
 from orchestrator.core.named_tuple import NamedTuple
@@ -39,7 +39,7 @@ class Visit(NamedTuple):
     @property
     def caller(self) -> Caller:
         """Who stands behind what comes from it."""
-        return Caller(self.person, verification.page_of(self.proof), caller_labels.page_of(self.person))
+        return Caller(self.person, person_proof.page_of(self.proof), caller_labels.page_of(self.person))
 
 
 class Access:

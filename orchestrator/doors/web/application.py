@@ -17,6 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orchestrator.app.driving.autopilot import Autopilot
 from orchestrator.app.running.web_run_service import Service
 from orchestrator.doors.web import (
+    api_endpoints as declared,
+)
+from orchestrator.doors.web import (
     api_reads,
     assets,
     events,
@@ -27,9 +30,6 @@ from orchestrator.doors.web import (
     person_acts,
     session_pages,
     what_if_page,
-)
-from orchestrator.doors.web import (
-    openapi as declared,
 )
 from orchestrator.doors.web.access import Access
 from orchestrator.doors.web.idempotent_forms import Once

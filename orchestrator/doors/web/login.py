@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from orchestrator.app.kernel import credentials, human
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.human import Credential
-from orchestrator.app.people import enrolment, verification
+from orchestrator.app.people import enrolment, person_proof
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.doors.web import authentication, rendering
 from orchestrator.doors.web.access import VISIT_S
@@ -74,11 +74,11 @@ def _page(request: Request, context: Context, code: str, door: Door, status: int
     kinds = {each.kind for each in door.asked or ()}
     text = None
     if human.SSH_KEY in kinds:
-        text = access.challenge(code, verification.challenge("open a page of the server"))
+        text = access.challenge(code, person_proof.challenge("open a page of the server"))
     known = {
         "title": "Come in", "people": [each for each in people if door.person in (None, each)],
         "asks": not access.reading, "passphrase": human.PASSPHRASE in kinds, "challenge": text,
-        "namespace": verification.NAMESPACE,
+        "namespace": person_proof.NAMESPACE,
     }
     return rendering.render(request, "open.html", status, **known, **more)
 
@@ -121,8 +121,8 @@ def _proven(
         text = authentication.access(request).end_challenge(code)
         if text is None:
             return Credential(human.SSH_KEY, fault="signature")
-        return verification.signature(context, text, fields["signature"], known)
-    return verification.passphrase(context, fields.get("passphrase", ""), known)
+        return person_proof.signature(context, text, fields["signature"], known)
+    return person_proof.passphrase(context, fields.get("passphrase", ""), known)
 
 
 def _used(access: Any, context: Context, code: str, person: str, door: Door, proof: Credential | None) -> Any:

@@ -25,7 +25,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.questions import inbox
 from orchestrator.app.running import run_list_views
 from orchestrator.app.running.requests import MAX_TEXT
-from orchestrator.core import completion, control_characters, masking, questions
+from orchestrator.core import completion_wording, control_characters, masking, questions
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.suggestions import elsewhere
 from orchestrator.doors.web import assets, authentication, idempotent_forms
@@ -80,7 +80,7 @@ def words(name: str) -> str:
 
 def doubt(name: str) -> str:
     """Why a completed group is not proven, as words."""
-    return completion.DOUBTS[name]
+    return completion_wording.DOUBTS[name]
 
 
 def role(name: str) -> str:

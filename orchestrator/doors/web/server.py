@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from orchestrator import bootstrap
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.doors.web import application, failures
 from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token
@@ -82,7 +82,7 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     service = bootstrap.open_service(tell=failures.log, **settings.flags)
     autopilot = _autopilot(service, settings)
     with service.pool.lent() as context:
-        path, shown_here = context.path, verification.shows_link(context)
+        path, shown_here = context.path, person_proof.shows_link(context)
     listening = _bind(settings.host, settings.port)
     access = Access(token, reading=local, links=shown_here, port=listening.getsockname()[1])
     hosts = (*LOOPBACK, settings.host.lower(), socket.gethostname().lower(), *settings.names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from orchestrator.core import masking
-from orchestrator.core.running import limits, terminal
+from orchestrator.core.running import limits, terminal_output
 from orchestrator.core.suggestions import sentence
 from orchestrator.hints import TYPE_CHECKING, Any, Final
 from orchestrator.runner import port
@@ -197,7 +197,7 @@ def cleaned(result: port.ExecutorResult, secrets: Sequence[str]) -> port.Executo
 
 def _without_codes(text: str) -> str:
     lines = text.split("\n") if "\x1b" in text or "\x9b" in text else ()
-    shown = [terminal.show(line).row if "\x1b" in line or "\x9b" in line else line for line in lines]
+    shown = [terminal_output.show(line).row if "\x1b" in line or "\x9b" in line else line for line in lines]
     return "\n".join(shown) if lines else text
 
 

@@ -86,10 +86,10 @@ def test_a_person_s_token_does_not_come_with_another_role() -> None:
     made = Table("A", plan=True)
     with made.person():
         token = made.do("human enrol")["token"]
-    from orchestrator.app.people import verification
+    from orchestrator.app.people import person_proof
 
     made.context.acts_for = "developer"
-    verification.by_token(made.context, token)
+    person_proof.by_token(made.context, token)
     assert made.refusal("session pause", id="S1", by="user", reason="r").code == "NOT_PERMITTED"
 
 

@@ -15,7 +15,7 @@ from orchestrator.app import maintenance
 from orchestrator.app.kernel import credentials, human, operations
 from orchestrator.app.kernel.context import Circumstances
 from orchestrator.app.kernel.human import PAGE, TOKEN, Credential
-from orchestrator.app.people import enrolment, verification
+from orchestrator.app.people import enrolment, person_proof
 from orchestrator.core import agent_programs
 from orchestrator.doors.cli import text
 from orchestrator.doors.cli.schema import json_schema
@@ -107,10 +107,10 @@ class TestAPassphrase:
     def test_is_tried_five_times_in_a_quarter_of_an_hour(self) -> None:
         table = planned()
         with_passphrase(table)
-        for _ in range(verification.WRONG_MOST):
+        for _ in range(person_proof.WRONG_MOST):
             refused(table, secrets=[OTHER])
         assert "too many wrong attempts" in refused(table, secrets=[SECRET])
-        table.context.clock.seconds += verification.WRONG_S
+        table.context.clock.seconds += person_proof.WRONG_S
         assert act(table, secrets=[SECRET])["proof"] == "strong"
         assert_told_again(table.context)
 
@@ -127,7 +127,7 @@ class TestAPassphrase:
         table = with_alice()
         with_passphrase(table)
         table.context.surroundings = Played(secrets=[SECRET])
-        verification.of_call(table.context, "session end", {"id": "S1", "by": "alice"}, None, sits=True)
+        person_proof.of_call(table.context, "session end", {"id": "S1", "by": "alice"}, None, sits=True)
         problem = table.refusal("session end", id="S1", by="alice", reason="r")
         assert "has no passphrase or SSH key" in problem.message
         with persons.seated(table.context, secrets=[SECRET]):
@@ -203,18 +203,18 @@ class TestAnSshKey:
         mine, other = persons.key(tmp_path), persons.key(tmp_path, "other")
         with_key(table, mine)
         known = credentials.strong(table.context)
-        text = verification.challenge("an act")
+        text = person_proof.challenge("an act")
         around = Played()
         table.context.surroundings = around
         signed = [around.sign(each.read_text(), str(each), f"{text}\n", namespace) for each, namespace in (
-            (other, verification.NAMESPACE), (mine, "file"),
+            (other, person_proof.NAMESPACE), (mine, "file"),
         )]  # fmt: skip
         for each in (*signed, "", "no signature", None):
-            assert verification.signature(table.context, text, each or "", known).fault in ("signature", "paused")
-        good = around.sign(mine.read_text(), str(mine), f"{text}\n", verification.NAMESPACE)
-        table.context.clock.seconds += verification.WRONG_S
-        assert verification.signature(table.context, "another text", good or "", known).fault == "signature"
-        assert verification.signature(table.context, text, good or "", known).enrolment == known[0].id
+            assert person_proof.signature(table.context, text, each or "", known).fault in ("signature", "paused")
+        good = around.sign(mine.read_text(), str(mine), f"{text}\n", person_proof.NAMESPACE)
+        table.context.clock.seconds += person_proof.WRONG_S
+        assert person_proof.signature(table.context, "another text", good or "", known).fault == "signature"
+        assert person_proof.signature(table.context, text, good or "", known).enrolment == known[0].id
 
     def test_may_stand_beside_a_passphrase(self, tmp_path: pathlib.Path) -> None:
         table = planned()
@@ -477,7 +477,7 @@ class TestAReset:
 def act_alone(table: Table, **given: Any) -> dict[str, Any]:
     """Ask for a reset, with the code of a terminal."""
     table.context.surroundings = Played()
-    verification.of_call(table.context, "human reset", given, None, sits=True)
+    person_proof.of_call(table.context, "human reset", given, None, sits=True)
     try:
         return table.do("human reset", **given)
     finally:
@@ -493,7 +493,7 @@ class TestALink:
         assert code.encode() not in table.context.connection.serialize()
         visitor = enrolment.use_link(table.context, code)
         assert enrolment.use_link(table.context, code) is None
-        with table.person(verification.page_of(visitor)):
+        with table.person(person_proof.page_of(visitor)):
             assert table.do(PAUSE[0], **PAUSE[1])["proof"] == "weak"
         assert_told_again(table.context)
 
@@ -503,7 +503,7 @@ class TestALink:
         with persons.seated(table.context, secrets=[SECRET]):
             made = table.do("human link")
         visitor = enrolment.use_link(table.context, made["url"].rpartition("/")[2])
-        with table.person(verification.page_of(visitor)):
+        with table.person(person_proof.page_of(visitor)):
             assert table.do(PAUSE[0], **PAUSE[1])["proof"] == "strong"
 
     @pytest.mark.parametrize("typed", [[], [OTHER]])
@@ -520,7 +520,7 @@ class TestALink:
         with table.person(Credential(TOKEN, token)):
             made = table.do("human link")
         visitor = enrolment.use_link(table.context, made["url"].rpartition("/")[2])
-        with table.person(verification.page_of(visitor)):
+        with table.person(person_proof.page_of(visitor)):
             assert table.do(PAUSE[0], **PAUSE[1])["proof"] == "possession"
 
     def test_ends_after_a_quarter_of_an_hour(self) -> None:
@@ -587,18 +587,18 @@ class TestSigns:
     def test_without_surroundings_nobody_is_a_person(self) -> None:
         table = planned()
         table.context.surroundings = None
-        table.context.credential = verification.at_terminal(table.context, "x")
+        table.context.credential = person_proof.at_terminal(table.context, "x")
         assert "not running in a terminal" in table.refusal(*PAUSE[:1], **PAUSE[1]).message
 
     def test_a_link_is_printed_where_a_code_would_be_taken(self) -> None:
         context = testing.memory_context()
-        assert not verification.shows_link(context)
+        assert not person_proof.shows_link(context)
         for around, shows in (
             ({}, True), ({"terminal": False}, False), ({"variables": ["CLAUDECODE"]}, False),
             ({"above": [Above("claude")]}, False), ({"within": True}, False),
         ):  # fmt: skip
             context.surroundings = Played(**around)
-            assert verification.shows_link(context) is shows
+            assert person_proof.shows_link(context) is shows
 
 
 def test_what_is_enrolled_is_listed() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.store import planned
+from orchestrator.store import plan_checks
 from tests import forging
 from tests.integration.app import test_forged_rows
 from tests.integration.app.table import Table
@@ -65,14 +65,14 @@ def raw(content: bytes) -> Iterator[sqlite3.Connection]:
 
 
 def faults(connection: sqlite3.Connection, session: str = "S1") -> set[tuple[str, str]]:
-    return {(fault.table, fault.text) for fault in planned.faults(connection, session)}
+    return {(fault.table, fault.text) for fault in plan_checks.faults(connection, session)}
 
 
 def test_what_was_planned_is_as_reported_before_anybody_forges(raw: sqlite3.Connection) -> None:
     sessions = ("S1", "S2", "S3")
     assert [faults(raw, session) for session in sessions] == [set(), set(), set()]
     looked_at = [raw.execute(sql, {"session": session, "since": 0}).fetchall() for session in sessions
-                 for sql in planned.STATEMENTS.values()]  # fmt: skip
+                 for sql in plan_checks.STATEMENTS.values()]  # fmt: skip
     assert [len(rows) for rows in looked_at] == [2, 4, 3, 7, 7, 0, 0, 0, 0]
 
 

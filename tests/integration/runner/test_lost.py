@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.runner import orphan_recovery, process_tree, processes, rlimit_tag
+from orchestrator.runner import orphan_recovery, process_table, process_tree, rlimit_tag
 from tests.integration.runner import supervised
 
 TAG = orphan_recovery.tag("host:of:colons:4711:99", "task-1")
@@ -47,7 +47,7 @@ def test_nothing_is_found_of_a_run_that_left_nothing() -> None:
 
 
 def test_one_that_cannot_be_ended_is_left(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "send", lambda process, what: None)
+    monkeypatch.setattr(process_table, "send", lambda process, what: None)
     monkeypatch.setattr(orphan_recovery, "KILLING_S", 0.1)
     found = orphan_recovery.end(TAG, grace_s=0.1)
     assert (found.ended, [each.split()[0] for each in found.left]) == ((), [str(process.pid)])
@@ -57,7 +57,7 @@ def test_one_that_cannot_be_ended_is_left(process: subprocess.Popen[bytes], monk
 def test_where_the_system_does_not_tell_nobody_is_looked_for_and_it_is_said(
     process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "PROC", "/nowhere")
+    monkeypatch.setattr(process_table, "PROC", "/nowhere")
     assert orphan_recovery.end(TAG) == orphan_recovery.Lost(is_told=False)
     assert supervised.alive(process.pid)
 

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from orchestrator.app import maintenance
-from orchestrator.runner import process_identity, processes
+from orchestrator.runner import process_identity, process_table
 
 
 def test_this_process_lives() -> None:
@@ -38,7 +38,7 @@ def test_p6_a_later_process_of_the_same_number_is_not_the_owner() -> None:
 def test_in_a_sandbox_that_hides_other_processes_nobody_is_gone(
     monkeypatch: pytest.MonkeyPatch, sets: str, has_own_numbers: bool, is_gone: bool
 ) -> None:
-    if not processes.has_proc():
+    if not process_table.has_proc():
         pytest.skip("this system keeps no folder of its processes")
     for name in process_identity.SANDBOXES:
         monkeypatch.delenv(name, raising=False)
@@ -51,7 +51,7 @@ def test_in_a_sandbox_that_hides_other_processes_nobody_is_gone(
 
 @pytest.fixture
 def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PROC", "/nowhere")
+    monkeypatch.setattr(process_table, "PROC", "/nowhere")
 
 
 @pytest.mark.usefixtures("without_proc")
@@ -82,9 +82,9 @@ def test_where_nobody_can_adopt_orphans_the_doctor_says_what_is_not_found(
     assert told == {"ORPHANS_UNKNOWN": "warning"}
 
 
-@pytest.mark.parametrize("proc", [processes.PROC, "/nowhere"], ids=["proc", "ps"])
+@pytest.mark.parametrize("proc", [process_table.PROC, "/nowhere"], ids=["proc", "ps"])
 def test_a_process_is_below_those_that_led_to_it(proc: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PROC", proc)
+    monkeypatch.setattr(process_table, "PROC", proc)
     with subprocess.Popen(["sh", "-c", "sleep 600 & echo $!; wait"], stdout=subprocess.PIPE) as shell:
         assert shell.stdout is not None
         sleeping = int(shell.stdout.readline())

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from orchestrator.runner import process, process_tree, processes, rlimit_tag
+from orchestrator.runner import process, process_table, process_tree, rlimit_tag
 from tests.integration.runner.supervised import QUICK, alive, appeared, left, python, shell, supervise
 
 SHORT = QUICK._replace(executor_timeout_ms=500)
@@ -198,14 +198,14 @@ def test_one_that_multiplies_while_it_is_ended_is_ended(tmp_path: pathlib.Path) 
     assert (ended.blocked_reason, ended.leftovers) == ("TIMEOUT", ())
     assert left(tmp_path) == []
     marked = [name for name in os.listdir("/proc") if name.isdigit() and f"{tmp_path}" in
-              processes.command_line(int(name)).decode("utf-8", "replace")]  # fmt: skip
+              process_table.command_line(int(name)).decode("utf-8", "replace")]  # fmt: skip
     assert marked == []
 
 
 def test_children_that_have_ended_are_reaped(tmp_path: pathlib.Path) -> None:
     python(tmp_path, DAEMON + "daemon('a.pid', deaf=False); wait('a.pid')")
     number = int((tmp_path / "a.pid").read_text())
-    assert processes.find(number) is None
+    assert process_table.find(number) is None
 
 
 def test_a_straggler_that_ends_by_itself_is_no_background_work(tmp_path: pathlib.Path) -> None:
@@ -293,12 +293,12 @@ def test_a_run_inside_a_run_is_ended_with_it(tmp_path: pathlib.Path) -> None:
 def test_a_signal_reaches_no_later_process_of_the_same_number() -> None:
     other = subprocess.Popen(["sleep", "60"])
     try:
-        found = processes.find(other.pid)
+        found = process_table.find(other.pid)
         assert found is not None
-        processes.send(found._replace(started="1"), signal.SIGKILL)
+        process_table.send(found._replace(started="1"), signal.SIGKILL)
         time.sleep(0.05)
         assert other.poll() is None
-        processes.send(found, signal.SIGKILL)
+        process_table.send(found, signal.SIGKILL)
         assert other.wait() == -9
     finally:
         other.kill()
@@ -307,29 +307,29 @@ def test_a_signal_reaches_no_later_process_of_the_same_number() -> None:
 
 @pytest.mark.parametrize("proc", ["/proc", "nowhere"], ids=["from /proc", "from ps"])
 def test_children_are_told(proc: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PROC", proc)
+    monkeypatch.setattr(process_table, "PROC", proc)
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as child:
         try:
-            assert child.pid in processes.children(os.getpid())
-            found = processes.find(child.pid)
+            assert child.pid in process_table.children(os.getpid())
+            found = process_table.find(child.pid)
             assert found is not None
             assert (found.number, found.parent, found.group) == (child.pid, os.getpid(), child.pid)
-            assert (found.has_ended, found.name, found) == (False, "sleep", processes.find(child.pid))
+            assert (found.has_ended, found.name, found) == (False, "sleep", process_table.find(child.pid))
             child.kill()
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-            gone = processes.find(child.pid)
+            gone = process_table.find(child.pid)
             assert gone is not None
             assert gone.has_ended
         finally:
             child.kill()
-    assert processes.find(child.pid) is None
+    assert process_table.find(child.pid) is None
 
 
 def test_where_the_system_tells_less_the_known_processes_are_ended_all_the_same(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "PROC", "nowhere")
-    monkeypatch.setattr(processes, "pidfd", lambda number: None)
+    monkeypatch.setattr(process_table, "PROC", "nowhere")
+    monkeypatch.setattr(process_table, "pidfd", lambda number: None)
     monkeypatch.setattr(process_tree, "_subreaper", lambda wanted: 1)
     ended = shell(tmp_path, "setsid sleep 300 & echo $! > child.pid; echo started; wait",
                   limits=QUICK._replace(executor_timeout_ms=700))  # fmt: skip
@@ -340,7 +340,7 @@ def test_where_the_system_tells_less_the_known_processes_are_ended_all_the_same(
 def test_where_the_system_tells_less_one_that_is_not_found_is_named(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "PROC", "nowhere")
+    monkeypatch.setattr(process_table, "PROC", "nowhere")
     monkeypatch.setattr(process_tree, "_subreaper", lambda wanted: 1)
     monkeypatch.setattr(process_tree, "CLOSING_S", 0.1)
     ended = python(tmp_path, DAEMON + "daemon('a.pid'); wait('a.pid')")
@@ -353,13 +353,13 @@ def test_where_the_system_tells_less_one_that_is_not_found_is_named(
 
 
 def test_one_that_may_not_be_ended_is_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    send = processes.send
+    send = process_table.send
 
-    def refused(to: processes.Process, what: signal.Signals) -> None:
+    def refused(to: process_table.Process, what: signal.Signals) -> None:
         if to.name != "sleep":
             send(to, what)
 
-    monkeypatch.setattr(processes, "send", refused)
+    monkeypatch.setattr(process_table, "send", refused)
     monkeypatch.setattr(process_tree, "KILLING_S", 0.1)
     monkeypatch.setattr(process_tree, "CLOSING_S", 0.1)
     ended = shell(tmp_path, "setsid sleep 300 & echo $! > child.pid; exit 0")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from orchestrator.core.running import evidence
 from orchestrator.errors import Refused
-from orchestrator.runner import snapshot, verified
+from orchestrator.runner import snapshot, verified_files
 from tests.integration.app.desk import Desk
 from tests.integration.runner import elsewhere
 
@@ -31,11 +31,11 @@ def changes(root: pathlib.Path, act: Callable[[], object]) -> list[tuple[str, st
     return [change[:2] for change in snapshot.changed(before, snapshot.take(root))]
 
 
-def look(root: pathlib.Path, act: Callable[[], object], *claimed: str) -> verified.Verification:
+def look(root: pathlib.Path, act: Callable[[], object], *claimed: str) -> verified_files.Verification:
     before = snapshot.take(root)
     act()
     after = snapshot.take(root)
-    return verified.verify(before, after, snapshot.changed(before, after), claimed, AT)
+    return verified_files.verify(before, after, snapshot.changed(before, after), claimed, AT)
 
 
 def replaced(path: pathlib.Path, content: bytes) -> None:
@@ -316,7 +316,7 @@ class TestClaims:
         (root / "node_modules").mkdir()
         (root / "node_modules" / "b.js").write_text("x")
         claimed = ("made.md", "node_modules/b.js", "absent.md")
-        found = verified.verify(before, snapshot.take(root), [], claimed, AT, alone=False)
+        found = verified_files.verify(before, snapshot.take(root), [], claimed, AT, alone=False)
         assert [(file.path, file.exists) for file in found.files] == [("absent.md", False)]
         assert [(each.path, each.why) for each in found.problems] == [
             (path, "others worked in the project at the same time") for path in claimed[:2]

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.store import beside, snapshot_read, sqlite
+from orchestrator.store import parallel_reads, snapshot_read, sqlite
 
 NUMBER = "PRAGMA user_version"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -129,14 +129,14 @@ def test_the_second_one_reads_while_the_block_runs(opened: sqlite.Connection) ->
 
     with ExitStack() as stack:
         second = stack.enter_context(snapshot_read.of_two(opened))
-        with beside.run(read, opened, second):
+        with parallel_reads.run(read, opened, second):
             assert reader.wait(10)
             block.set()
 
 
 def test_without_a_second_one_the_first_is_read_before_the_block(opened: sqlite.Connection) -> None:
     read: list[sqlite3.Connection] = []
-    with beside.run(read.append, opened, None):
+    with parallel_reads.run(read.append, opened, None):
         assert read == [opened]
 
 
@@ -147,7 +147,7 @@ def test_what_fails_beside_fails_for_the_caller(opened: sqlite.Connection) -> No
     with (
         pytest.raises(sqlite3.OperationalError, match="no such column: missing"),
         snapshot_read.of_two(opened) as second,
-        beside.run(fail, opened, second),
+        parallel_reads.run(fail, opened, second),
     ):
         pass
 
@@ -164,7 +164,7 @@ def test_a_block_that_fails_stops_every_statement_beside_it(opened: sqlite.Conne
     with (
         pytest.raises(KeyboardInterrupt),
         snapshot_read.of_two(opened) as second,
-        beside.run(endless, opened, second),
+        parallel_reads.run(endless, opened, second),
     ):
         raise KeyboardInterrupt
     assert ended == ["one", "one"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.store import guards_path
+from orchestrator.store import completion_views
 from tests.cases import every
 from tests.integration.store import ledger
 from tests.integration.store.ledger import merged
@@ -196,7 +196,7 @@ def test_a_chat_group_is_closed_and_never_completed_by_this_path(book: ledger.Le
     book.report("project_manager", "confirm", None, acknowledge=("C",))
     path = book.path("C")
     assert (path["chain"], path["pm_path"], path["valid"], path["missing"]) == (0, 0, 0, "closed")
-    assert [book.part(name, "C") for name in guards_path.PARTS] == [(0, "chat", None)] * len(guards_path.PARTS)
+    assert {book.part(name, "C") for name in completion_views.PARTS} == {(0, "chat", None)}
 
 
 # --- what is missing
@@ -217,7 +217,7 @@ def test_each_part_alone_keeps_the_chain_from_being_whole(book: ledger.Ledger, p
     book.group("X", kind="research" if part == "approved" else "code")
     LACKING[part](book)
     path = book.path("X")
-    lacking = [each for each in guards_path.PARTS if not book.part(each, "X")[0]]
+    lacking = [each for each in completion_views.PARTS if not book.part(each, "X")[0]]
     assert (lacking, path["chain"], path["valid"], path["missing"]) == ([part], 0, 0, part)
     with ledger.refused(f"COMPLETION_PATH_MISSING: {part} is not met"):
         book.complete("X")
@@ -237,7 +237,7 @@ def test_what_lacks_another_part_as_well_does_not_await_its_confirmation(book: l
     book.resolve(book.block("X"))
     LACKING[part](book)
     path = book.path("X")
-    lacking = [each for each in guards_path.PARTS if not book.part(each, "X")[0]]
+    lacking = [each for each in completion_views.PARTS if not book.part(each, "X")[0]]
     assert (lacking, path["awaiting_confirmation"]) == ([part, "confirmed"], 0)
 
 

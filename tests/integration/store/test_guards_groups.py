@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from orchestrator.store import columns, guards, guards_groups, guards_path
+from orchestrator.store import columns, completion_views, guards, guards_groups
 from tests.integration.store import ledger
 from tests.integration.store.ledger import CHAIN, change, refused
 
@@ -146,7 +146,7 @@ def test_the_same_status_again_changes_nothing(book: ledger.Ledger) -> None:
     assert book.path()["status"] == "completed"
 
 
-@pytest.mark.parametrize("part", guards_path.PARTS)
+@pytest.mark.parametrize("part", completion_views.PARTS)
 def test_each_part_is_missed_with_its_own_message(part: str) -> None:
     statement = dict(guards.TRIGGERS)["task_groups_completed_needs_path"]
     assert f"COMPLETION_PATH_MISSING: {part} is not met: {guards_groups.REQUIRED}" in statement

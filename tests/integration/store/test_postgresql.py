@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from orchestrator.store import emitter, guards_path, guards_tables, schema, schema_rendering
+from orchestrator.store import completion_views, emitter, guards_tables, schema, schema_rendering
 from tests import postgresql
 from tests.cases import every
 from tests.integration.store import ledger
@@ -192,4 +192,4 @@ def test_the_key_that_only_sqlite_has_is_never_taken() -> None:
     text = "".join(schema_rendering.statements(SQL))
     assert "rowid =" not in text
     assert guards_tables.HIDDEN in guards_tables.unique_keys(schema.metadata.tables["agent_reports"])
-    assert {each.name for each in guards_path.VIEWS} < set(re.findall(r"CREATE VIEW (\w+)", text))
+    assert {each.name for each in completion_views.VIEWS} < set(re.findall(r"CREATE VIEW (\w+)", text))

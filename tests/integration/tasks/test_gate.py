@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Call, Work, perform
-from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task import status_checks, task_status
 from orchestrator.errors import Refused
 from orchestrator.store import next_reader, task_reader
 from tests.integration.tasks.board import PM, Board, in_memory
@@ -127,7 +127,7 @@ class TestAnOpenQuestion:
         def completed(work: Work) -> dict[str, Any]:
             runner = work.reader.agent("system:runner")
             assert runner is not None
-            task = task_guards.require_task(work, "S1", "T")
+            task = status_checks.require_task(work, "S1", "T")
             return {"task": task_status.change(work, task, "done", by=runner, cause="run").status}
 
         with pytest.raises(Refused) as caught:

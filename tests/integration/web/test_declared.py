@@ -18,12 +18,12 @@ from pydantic import TypeAdapter
 
 from orchestrator.app import answers
 from orchestrator.app.kernel import operations
-from orchestrator.doors.web import openapi
+from orchestrator.doors.web import api_endpoints
 from tests.integration.web.asgi import TOKEN, Page, Web
 from tests.integration.web.conftest import Make
 
 Body = Mapping[str, Any] | bytes | None
-OPERATIONS = [each for each in openapi.WRITING if each.request.words]
+OPERATIONS = [each for each in api_endpoints.WRITING if each.request.words]
 """Endpoints of what the command line has as well."""
 
 
@@ -116,8 +116,8 @@ def test_each_is_described_as_it_is_declared(web: Web) -> None:
 
 def test_no_endpoint_is_written_beside_the_declarations(web: Web) -> None:
     paths = json.loads(web.get("/api/openapi.json").text)["paths"]
-    made = {("get", f"/api{each.path}") for each in openapi.READING}
-    made |= {("post", f"/api{each.path}") for each in openapi.WRITING}
+    made = {("get", f"/api{each.path}") for each in api_endpoints.READING}
+    made |= {("post", f"/api{each.path}") for each in api_endpoints.WRITING}
     own = {("get", "/api/health"), ("get", "/api/events")}
     assert {(method, path) for path in paths for method in paths[path]} == made | own
 
@@ -187,7 +187,7 @@ WRONG = "another-token-of-scripts"
 
 def test_beyond_loopback_nobody_writes_without_the_token(closed: Web) -> None:
     before = closed.head()
-    for each in openapi.WRITING:
+    for each in api_endpoints.WRITING:
         path = each.path.format(session="S1", id="S1:Q1", project="P1").removeprefix("/")
         for token in (None, WRONG):
             assert refusal(send(closed, path, {"id": "X"}, token=token)) == (401, "UNAUTHENTICATED")
@@ -195,7 +195,7 @@ def test_beyond_loopback_nobody_writes_without_the_token(closed: Web) -> None:
 
 
 def test_nobody_writes_without_a_token_and_no_page_of_others(begun: Web) -> None:
-    for each in openapi.WRITING:
+    for each in api_endpoints.WRITING:
         path = each.path.format(session="S1", id="S1:Q1", project="P1").removeprefix("/")
         assert refusal(send(begun, path, {"id": "X"}, token=None)) == (401, "UNAUTHENTICATED")
     begun.come_in()
@@ -268,7 +268,7 @@ def test_the_same_key_with_the_same_body_is_one_step_and_another_body_is_refused
 
 @pytest.mark.parametrize("key", ["", "  ", "x" * 301])
 def test_a_key_has_to_be_one(key: str, begun: Web) -> None:
-    for each in openapi.WRITING:
+    for each in api_endpoints.WRITING:
         path = each.path.format(session="S1", id="S1:Q1", project="P1").removeprefix("/")
         assert send(begun, path, {"id": "X"}, key=key).status == 400
 

@@ -15,7 +15,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 from fastapi.routing import APIRoute
 
 from orchestrator.core.suggestions import local, quoted
-from orchestrator.doors.web import api_reads, events, form_handlers, openapi, pages
+from orchestrator.doors.web import api_endpoints, api_reads, events, form_handlers, pages
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
 from tests.integration.web.asgi import TOKEN, Web
 
@@ -52,7 +52,7 @@ BODIES = {"/api/projects": {"project_path": "/srv"}, "/api/projects/{project}/ch
 
 def asked() -> list[tuple[str, str]]:
     """Every method and address that asks the database."""
-    routers = (api_reads, openapi, events, pages, form_handlers)
+    routers = (api_reads, api_endpoints, events, pages, form_handlers)
     routes = [each for part in routers for each in part.router.routes if isinstance(each, APIRoute)]
     return [(method, each.path) for each in routes for method in each.methods if each.path not in FREE]
 

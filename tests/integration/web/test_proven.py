@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from orchestrator.app.kernel import credentials
 from orchestrator.app.kernel.human import TOKEN, Credential
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.runner.surroundings import Surroundings
 from tests import persons
 from tests.integration.web import story
@@ -77,7 +77,7 @@ def test_a_token_as_a_bearer_proves_nobody_from_then_on(web: Web) -> None:
     with persons.seated(web._context):
         token = web.call("human enrol", by="user")["token"]
     assert web.service.person(Credential(TOKEN, token)) == "user"
-    verification.by_token(web._context, token)
+    person_proof.by_token(web._context, token)
     web._context.surroundings = persons.Played(secrets=[SECRET, SECRET])
     web.call("human enrol", by="user", passphrase=True)
     assert web.service.person(Credential(TOKEN, token)) is None
@@ -95,7 +95,7 @@ def test_a_signature_of_what_is_shown_is_taken_once(web: Web, tmp_path: pathlib.
     )
     assert shown is not None, page
     text = html.unescape(shown[1])
-    assert shown[2] == verification.NAMESPACE
+    assert shown[2] == person_proof.NAMESPACE
     signed = Surroundings().sign(key.read_text(), str(key), f"{text}\n", shown[2])
     other = persons.key(tmp_path, "other")
     forged = Surroundings().sign(other.read_text(), str(other), f"{text}\n", shown[2])

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.core import masking
 from orchestrator.core.masking_kinds import KINDS
-from orchestrator.doors.web import openapi
+from orchestrator.doors.web import api_endpoints
 
 LINES = pathlib.Path(__file__).parents[1] / "core"
 SECRET = [line for line in (LINES / "secret_lines.txt").read_text("utf-8").splitlines() if line]
@@ -46,14 +46,14 @@ def test_an_answer_is_sent_as_each_of_its_texts_is_masked(texts: list[str]) -> N
     for value in answers(texts):
         expected = deep(value)
         for _ in range(2):
-            assert json.loads(openapi._told(value).body) == expected
+            assert json.loads(api_endpoints._told(value).body) == expected
             # A page is made of these values, and escapes them after they are masked.
             assert masking.mask_value(value) == expected
 
 
 def test_what_a_name_says_is_secret_is_masked_in_an_answer() -> None:
     value = {"a": [{"api_key": 12345678, "password": "hunter2hunter2"}], "pass": "hunter2hunter2"}
-    assert json.loads(openapi._told(value).body) == deep(value) != value
+    assert json.loads(api_endpoints._told(value).body) == deep(value) != value
 
 
 def test_a_text_that_is_remembered_as_harmless_is_still_masked_where_a_registered_value_is_in_it() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
-from orchestrator.app.people import verification
+from orchestrator.app.people import person_proof
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.suggestions import sentence, suggest
 
@@ -45,7 +45,7 @@ class Speaker:
         if self._known is None:
             found = Credential(TERMINAL, fault="no_terminal")
             if self._interactive:
-                found = verification.at_terminal(context, act)
+                found = person_proof.at_terminal(context, act)
             if found.fault in _AGAIN:
                 return found
             self._known = found

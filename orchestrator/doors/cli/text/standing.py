@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core import completion
+from orchestrator.core import completion_wording
 from orchestrator.core.handoff import CAUSES, NOTES, STALLED
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import output, screen
@@ -152,8 +152,8 @@ def waits(group: Answer) -> str:
 
 def doubt(group: Answer) -> str:
     """Why a completed group is not proven; nothing where it is, or is not completed."""
-    missing = f": {completion.LACKING[group['missing']].lower()}" if group.get("missing") else ""
-    return f"{completion.DOUBTS[group['doubt']]}{missing}" if group["doubt"] else ""
+    missing = f": {completion_wording.LACKING[group['missing']].lower()}" if group.get("missing") else ""
+    return f"{completion_wording.DOUBTS[group['doubt']]}{missing}" if group["doubt"] else ""
 
 
 def _spawn(spawn: Answer) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.core.running import prompts, terminal
+from orchestrator.core.running import prompts, terminal_output
 from tests.cases import every
 from tests.unit.core import growth
 
@@ -286,9 +286,9 @@ def test_p34_how_the_text_was_cut_into_reads_changes_nothing(pieces: list[str], 
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=80), codes=PIECES)
 @settings(max_examples=200)
 def test_p34_what_is_shown_holds_no_codes_and_is_shown_the_same_again(text: str, codes: list[str]) -> None:
-    shown = terminal.clean(text + "".join(codes))
+    shown = terminal_output.clean(text + "".join(codes))
     assert not any(ord(character) < 32 and character != "\n" for character in shown)
-    assert terminal.clean(shown) == shown
+    assert terminal_output.clean(shown) == shown
 
 
 SHOWN = {
@@ -306,7 +306,7 @@ SHOWN = {
     "a column": ("abc\x1b[2GX", "aXc"),
     "right": ("abc\r\x1b[CX", "aXc"),
     "left": ("abc\x1b[2DX", "aXc"),
-    "far right": ("a\x1b[99999999999CX", "a" + " " * (terminal.WIDEST - 1) + "X"),
+    "far right": ("a\x1b[99999999999CX", "a" + " " * (terminal_output.WIDEST - 1) + "X"),
     "up": ("abc\x1b[1Ad", "d"),
     "saved": ("a\x1b7bc\x1b8X", "aXc"),
     "saved by a sequence": ("a\x1b[sbc\x1b[uX", "aXc"),
@@ -329,7 +329,7 @@ SHOWN = {
 
 @every(("text", "shown"), ids(SHOWN))
 def test_a_line_is_shown_as_on_a_terminal(text: str, shown: str) -> None:
-    assert terminal.clean(text) == shown
+    assert terminal_output.clean(text) == shown
 
 
 @pytest.mark.parametrize("unit", ["\x1b", "\x1b[", "(", "y/", "\ra", "[y/", '"', "password ", " "], ids=repr)

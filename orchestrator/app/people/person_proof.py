@@ -216,7 +216,7 @@ def _wrong(context: Context, channel: str, fault: str, known: list[credentials.S
     return found
 
 
-class FailToVerify(Request, event=credentials.VERIFY, use_case="people.verification:refuse"):
+class FailToVerify(Request, event=credentials.VERIFY, use_case="people.person_proof:refuse"):
     """Note that somebody tried a wrong passphrase or signature; `agents` are the people whose it may have been."""
 
     agents: tuple[str, ...]
