@@ -324,6 +324,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
     run, result = job.run, seen.result
     came = _outcome(context, job, seen, before)
     deleted = [snapshot.told(change.path) for change in seen.changes if change.kind == snapshot.DELETED]
+    where = "" if job.part is None else f" in {job.part.sentence()}"
     facts = Facts(
         task_type=run.task_type,
         status=result.status,
@@ -343,7 +344,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         unattributed=tuple(snapshot.told(change.path) for change in seen.shared),
         tests=seen.tests,
         checks_failed=tuple(name for name, outcome in seen.checks.items() if outcome not in (None, phases.PASSED)),
-        violations=tuple(each.sentence() for each in seen.broken),
+        violations=tuple(f"{each.sentence()}{where}" for each in seen.broken),
         error=result.error,
         cause=result.cause,
         denied_tools=tuple(result.denied_tools),

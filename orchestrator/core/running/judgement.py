@@ -289,7 +289,8 @@ RULES: tuple[Rule, ...] = (
     Rule("executor_error", states.ERROR, "E503", READ, _executor_error),
     Rule(
         "limit_broken", states.ERROR, "E206",
-        "Make the task smaller, or raise task_limits in orchestrator.json",
+        "Make the task smaller, or raise task_limits in orchestrator.json; of a task that is split the executor may do"
+        " only the part it is told",
         lambda facts: f"A limit was broken: {some(facts.violations)}." if facts.violations else None,
     ),
     Rule(
