@@ -286,8 +286,10 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     readings = [(place, said, _mention(place, said, index))
                 for place, said in zip(places, _readings(masked, places, roles), strict=True)]  # fmt: skip
     renames = _RENAMES.search(masked) is not None
-    readings = [(place, said, each._replace(moved=True, renamed=renames)
-                 if said.verb == "move" and each.kind == DELETED else each) for place, said, each in readings]  # fmt: skip
+    readings = [
+        (place, said, each._replace(moved=moves, renamed=moves and renames)) for place, said, each in readings
+        for moves in (said.verb == "move" and each.kind == DELETED,)
+    ]  # fmt: skip
     ordered = any(
         each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
     )

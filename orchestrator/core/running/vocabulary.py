@@ -504,6 +504,23 @@ GUESSES = (
     r"|i (?:think|guess|believe|suppose|assume)"
 )
 GUESSES_JA = "たぶん|多分(?!野)|おそらく|恐らく|かもしれ|かも知れ|と思います|と思われ"
+_ENDED = r"(?=\s*(?:[.,;:!?)]|\Z|(?:in|on|as|at|and|or|once|twice|instead|everywhere|throughout)\b))"
+_REWORDED = r"(?:replac|chang|swap|turn|renam|correct|reword|substitut)\w*"
+SPOKEN_WORDS = (
+    rf"(?<!\w)(?:words?|terms?|adverbs?|adjectives?|phrases?|strings?|tokens?|(?:occurrence|instance|mention|use)s? of"
+    rf"|every|with the (?:text|label|title|heading|line|value|contents?)):?\s+(?:{GUESSES})(?![\w-])"
+    rf"|(?<!\w)(?:contain(?:s|ing)?|hold(?:s|ing)?|say(?:s|ing)?|read(?:s|ing)?|print(?:s|ing)?)\s+(?:only\s+|just\s+)?"
+    rf"(?:{GUESSES})(?![\w-]){_ENDED}"
+    rf"|(?<!\w)(?:add|append|insert|remov|delet|eras|put|wrote|writ|strik|strip)\w*\s+(?:{GUESSES})\s+(?=(?:to|into|from|in|at|on"
+    r"|after|before|behind)\b)"
+    rf"|(?<!\w){_REWORDED}\s+(?:{GUESSES})\s+(?=(?:with|by|to|into|for)\b)"
+    rf"|(?<!\w){_REWORDED}\s[^.\n]{{1,80}}?\s(?:with|by|to|into|for)\s+(?:{GUESSES})(?![\w-]){_ENDED}"
+    rf"|(?<![\w-])(?:{GUESSES})(?=\.\w|/\w)|(?<=/)(?:{GUESSES})(?![\w-])"
+)
+"""Guessing words that are spoken of, or are a part of a file's name."""
+SPOKEN_WORDS_JA = (
+    rf"(?:{GUESSES_JA})\w{{0,3}}?(?=を|が含|が入|という|と(?:書|記|入力|出力|表示|追記|いう)|の(?:語|文字|言葉|単語|表現))"
+)
 CLAIMS = (
     r"done|complet(?:e|ed|es|ely)|finish(?:ed|es)?|ready|success(?:ful|fully)?|succeed(?:s|ed)?|works?|working|worked"
     r"|pass(?:es|ed)?|fine|ok|okay|correct|created?|added|updated|changed|modified|fixed|fixes|implemented|wrote"
