@@ -43,8 +43,8 @@ ROWS = [
     )),
     *((text, None) for text in (
         "continue with src/a.py", "go on with the parser", "resume the upload of the logs",
-        "ログイン機能の実装を続けて", "what does continue do in Python?", "create resume.md", "why does it not continue?",
-        "hello",
+        "ログイン機能の実装を続けて", "what does continue do in Python?", "create resume.md",
+        "why does it not continue?", "hello",
     )),
 ]  # fmt: skip
 
