@@ -55,7 +55,8 @@ def split(context: Context, run: Run, settings: Settings) -> tuple[Part, ...]:
 def _ordered(found: Sequence[Mention]) -> list[Mention]:
     """The mentions that decide, without those of which nobody knows how many files they are."""
     decide = mentions.deciding(found)
-    return [each for each in decide if not (each.patterns or each.tests or each.kind == mentions.EITHER)]
+    unknown = (mentions.EITHER, mentions.EMPTIED)
+    return [each for each in decide if not (each.patterns or each.tests or each.kind in unknown)]
 
 
 def _pieces(ordered: Sequence[Mention], settings: Settings) -> list[Piece]:

@@ -65,13 +65,25 @@ _URL = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"
 )
 _SED = re.compile(words.SED)
+_BRACES = re.compile(
+    r"(?<![\w./${}-])([\w./-]*)\{([\w.-]{1,60}(?:,[\w.-]{0,60}){1,20}|\d{1,3}\.\.\d{1,3})\}([\w./-]*)(?![\w{}])",
+    re.ASCII,
+)
+_MOST = 20
+"""Names that are made of one pattern with braces."""
+_TEXT = re.compile(
+    rf"(?:{words.TEXT_FOLLOWS}|{words.TEXT_FOLLOWS_JA})\s*[:\uff1a](?P<text>(?:[^\n]|\n(?!\s*\n))+)", re.IGNORECASE
+)
 _ROTATED = re.compile(r"(.+\.[A-Za-z]\w*)\.\d{1,4}", re.ASCII)
 """An older file of the same name: `app.log.1`."""
 _QUOTED = re.compile(
     r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
     r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
 )
-_TOKEN = re.compile(r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^\u2190-\u21ff\u27f0-\u27ff]+")  # noqa: RUF001
+_TOKEN = re.compile(
+    r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^\u2190-\u21ff\u27f0-\u27ff]+"  # noqa: RUF001
+    r"(?:\?[\w*-]*\.[\w*.-]+)?"
+)
 _ASCII_NAME = re.compile(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
 _DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
@@ -95,6 +107,8 @@ _SHELL = re.compile(
 _ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
 
 
+_SPARES = re.compile(r"\s+(?:except|excluding|besides|apart\s+from)(?!\w)", re.IGNORECASE)
+_ALL_IN = re.compile(r"(?<!\w)(?:everything|all|every|any)(?!\w)[^.,;\n]{0,30}\Z", re.IGNORECASE)
 _RENAMED_FOLDER = re.compile(
     rf"(?<![\w\-])(?:{words.any_of(words.MOVE)})\s+(?:(?:the|my|our|{words.FOLDER})\s+)*[\"'`]?(?P<old>[\w./-]+)[\"'`]?(?:\s+(?:{words.FOLDER}))?"
     r"\s+(?:to|as|into)\s+[\"'`]?(?P<new>[A-Za-z_][\w-]*)[\"'`]?(?=\s*(?:\Z|[.,;!?\n])|\s+(?:and|now|please)\b)"
@@ -194,7 +208,19 @@ def plain(text: str) -> str:
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
     said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
     said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)
+    said = _BRACES.sub(_expanded, said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
+
+
+def _expanded(match: re.Match[str]) -> str:
+    """The names that a shell makes of a pattern with braces; a pattern that is no path stays."""
+    before, inner, after = match.groups()
+    first, dots, last = inner.partition("..")
+    if dots and not 0 <= int(last) - int(first) < _MOST:
+        return match[0]
+    parts = [str(each) for each in range(int(first), int(last) + 1)] if dots else inner.split(",")
+    names = [f"{before}{each}{after}" for each in parts]
+    return ", ".join(names) if "." in f"{before}{after}" or "/" in f"{before}{after}" else match[0]
 
 
 def _unquoted(text: str) -> str:
@@ -214,7 +240,14 @@ def _is_command(block: str) -> bool:
 
 
 def masked(text: str, places: Sequence[Place]) -> str:
-    """The text with every mention blackened, so that no part of a name is taken for a word."""
+    """The text with every mention blackened, so that no part of a name is taken for a word.
+
+    So is what is quoted, where anything is mentioned outside of it.
+    """
+    spans = [(start, end) for start, end in _quotations(text, places)
+             if not any(start <= each.start < end or each.start <= start < each.end for each in places)]  # fmt: skip
+    for start, end in spans if places else ():
+        text = text[:start] + re.sub(r"[^\n]", "\ue001", text[start:end]) + text[end:]
     pieces, at = [], 0
     for place in places:
         pieces += [text[at : place.start], "\ue000" * (place.end - place.start)]
@@ -240,6 +273,7 @@ def places(text: str, index: Index) -> list[Place]:
 
 def _quotations(text: str, places: Sequence[Place]) -> Iterator[tuple[int, int]]:
     """The bounds of quotations of several words, and of listed commands, that are not to be run."""
+    yield from (match.span("text") for match in _TEXT.finditer(text))
     whole = {(place.start, place.end) for place in places}
     for match in (*_QUOTED.finditer(text), *_FENCED.finditer(text)):
         start, end = match.span(match.lastindex or 0) if match.re is _QUOTED else match.span()
@@ -368,8 +402,13 @@ def _plain_words(text: str, index: Index) -> Iterator[Place]:
             yield Place(at, end, word, bool(_FOLDER_AFTER.match(after)))
         elif known and (word != word.lower() or NEXT_WORD.match(after) or index.has(word)):
             yield Place(at, end, word)
-        elif word in index.words and NEXT_WORD.match(after) and not _is_prose(word, before):
+        elif word in index.words and _is_named(before, after) and not _is_prose(word, before):
             yield Place(at, end, word)
+
+
+def _is_named(before: str, after: str) -> bool:
+    """Whether a word stands for itself: a sentence may go on behind it, also with what of all in it is spared."""
+    return bool(NEXT_WORD.match(after) or (_SPARES.match(after) and _ALL_IN.search(before)))
 
 
 def _renamed_folders(text: str, index: Index) -> Iterator[Place]:
@@ -410,7 +449,8 @@ def _is_path(raw: str, index: Index, *, spaced: bool = False) -> bool:
     if lower in words.PRODUCTS or (" " in raw and not spaced):
         return False
     if "*" in raw or "?" in raw:
-        return re.fullmatch(r"[\w./*?-]*\*[\w./*?-]*", raw) is not None and ("." in last or "/" in raw)
+        known = "*" in raw or has_extension(raw)
+        return known and re.fullmatch(r"[\w./*?-]+", raw) is not None and ("." in last or "/" in raw)
     if last.startswith("."):
         return _DOT_NAME.fullmatch(last) is not None
     if last in ("README", "LICENSE", "CHANGELOG") or ("/" in raw and last.lower() in words.NAMES):

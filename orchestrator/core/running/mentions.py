@@ -47,6 +47,8 @@ from orchestrator.core.running.renamed_files import Replacement
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
+EMPTIED = "emptied"
+"""It is a folder of which nothing has to be left, as far as nothing is spared."""
 SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
 """It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
 _GOES, _OVERWRITTEN, _COMES = "goes", "overwritten", "comes"
@@ -93,7 +95,7 @@ class Mention(NamedTuple):
     @property
     def covers(self) -> bool:
         """Whether its deletion, and that of what lies below, is ordered."""
-        return self.kind in (DELETED, EITHER)
+        return self.kind in (DELETED, EITHER, EMPTIED)
 
 
 class Outcome(NamedTuple):
@@ -180,6 +182,15 @@ _RELATIVE = re.compile(
     rf"(?<!\w)(?:which|that)\s+(?!is\s|has\s|says\s)\w+s(?:\s[\w-]+){{0,3}}\s+{_QUOTE}\Z", re.IGNORECASE
 )
 _FROM = re.compile(rf"(?<!\w)(?:from|of)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_ALL_OF = re.compile(
+    r"(?<!\w)(?:(?:everything|anything|(?:all|every)(?:\s+of)?(?:\s+the)?\s+(?:files?|contents?|things)"
+    r"|(?:the\s+)?(?:whole\s+)?contents?)"
+    rf"\s+(?:in|inside|under|below|within|of|from)(?:\s+of)?|wipe(?:\s+out)?|empty(?:\s+out)?)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+_INSIDE_JA = re.compile(
+    "(?:フォルダ|ディレクトリ)?(?:の中身|内のファイル|の中のファイル|内の(?:すべて|全て)|の中の(?=\\Z))"
+)
 _TO = re.compile(rf"{_QUOTE}\s+(?:(?:in|on)?to|for)\s+{_ARTICLE}{_QUOTE}\ue000", re.IGNORECASE)
 _INTO = re.compile(rf"(?<!\w)(?:it|them)\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _PROGRAM = re.compile(
@@ -217,6 +228,13 @@ _DO_IT = re.compile(
     re.IGNORECASE,
 )
 """What is done to the name before it, which is no mere source then."""
+_INSTEAD = re.compile(
+    rf"{_QUOTE}\s*[,;:\u2013\u2014-]+\s*(?:(?:but|just|only|rather|instead|simply|please|and|then)\s+){{0,3}}"
+    rf"(?:{_VERBS})\s+(?:it|them)(?!\w)(?![^.\n]*\bor\b)",
+    re.IGNORECASE,
+)
+"""What is to be done instead of what was denied."""
+_INSTEAD_JA = re.compile("[をはも]?(?:削除せず|消去せず|消さず|捨てず|移動せず)に?、?(?P<rest>[^。\n]*)")
 _RENAME_IT = re.compile(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
 _ONLY = re.compile(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _OWNS = re.compile(r"['\u2019]s\s")
@@ -228,7 +246,12 @@ _TAKES_AWAY = re.compile(
     rf"|{words.MOVE_JA}",
     re.IGNORECASE,
 )
-_EVERYTHING = re.compile(rf"{_EDGE}(?:{words.any_of(words.EVERYTHING)})", re.IGNORECASE)
+_EVERYTHING = re.compile(
+    rf"{_EDGE}(?<!の)(?:{words.any_of(words.EVERYTHING)})(?!\s+(?:in|under|below|inside|within|from)\s+(?!(?:this|here|it)\b"
+    r"|(?:the|my|our)\s+(?:project|repo|repository|folder|directory|workspace|root)\b))",
+    re.IGNORECASE,
+)
+"""All of the project; what a folder holds is mentioned by the folder."""
 _GROUPS = tuple(
     (re.compile(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
     for group, globs in words.GROUPS
@@ -253,7 +276,8 @@ class _Said(NamedTuple):
 
     read: it is only read, or touched if needed, where something else is ordered to change.
     within: it is said in which folder.
-    into: what is made goes there. added: it goes into something else that is mentioned, or is said of it.
+    into: what is made goes there. taken: something is taken from it. added: it goes into something else that is
+        mentioned, or is said of it.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -264,6 +288,7 @@ class _Said(NamedTuple):
     read: bool = False
     within: bool = False
     into: bool = False
+    taken: bool = False
     added: bool = False
     role: str = ""
 
@@ -412,6 +437,8 @@ class _State:
         changes = self._changes(mention)
         if mention.kind == DELETED:
             return (GONE in changes or bool(mention.files or mention.folders)) and not self._is_left(mention)
+        if mention.kind == EMPTIED:
+            return (GONE in changes or self.is_folder_gone(mention)) and not self._is_filled(mention)
         if changes - {GONE} or self.is_folder_made(mention):
             return True
         return mention.kind == EITHER and (GONE in changes or self.is_folder_gone(mention))
@@ -431,11 +458,14 @@ class _State:
     def _is_left(self, mention: Mention) -> bool:
         """Whether anything is left of what has to be gone; one of several files of a name is enough."""
         if mention.patterns:
-            left_over = (path for path in self._after.files if _matches(mention, path))
-            return any(not any(_matches(each, path) for each in self._spared) for path in left_over)
+            return self._is_filled(mention)
         left = [path for path in mention.files if path in self._after.files]
         left += [path for path in mention.folders if path in self._after.folders]
         return bool(left) and (mention.exact or len(left) == len(mention.files) + len(mention.folders))
+
+    def _is_filled(self, mention: Mention) -> bool:
+        below = (path for path in self._after.files if _matches(mention, path))
+        return any(not any(_matches(each, path) for each in self._spared) for path in below)
 
     def is_folder_gone(self, mention: Mention) -> bool:
         """Whether it was a folder that is there no more."""
@@ -452,7 +482,8 @@ def _sentence(mention: Mention) -> str:
     if mention.tests:
         return "no test was written or changed"
     there = mention.files or mention.folders or mention.patterns
-    word = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted"}.get(mention.kind, "changed")
+    said = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted", EMPTIED: "emptied"}
+    word = said.get(mention.kind, "changed")
     return f"{mention.name} was not {word if there or mention.kind != CHANGED else 'created'}"
 
 
@@ -620,18 +651,13 @@ def _of_shell(places: Sequence[Place], number: int) -> _Said:
 def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     direct = bool(heard.verb) and not heard.lead and _is_object(between) and not _OWNS.match(after)
     said = _Said(heard.verb, direct, optional=heard.perhaps)
-    phrase = _phrase(said, before, after)
+    phrase = _phrase(said, before, after) or _excepted(said, before, heard) or _instead(said, before, after, heard)
     if phrase is not None:
         return phrase
-    excepted = _excepted(said, before, heard)
-    if excepted is not None:
-        return excepted
     if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
         return said._replace(kind=SOURCE)
     if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
         return said._replace(kind=SOURCE)
-    if heard.denied and _RENAME_IT.search(after):
-        return _Said("move", True)
     if heard.denied and not _ONLY.search(before):
         return said._replace(kind=KEPT if heard.verb in ("delete", "move") else DENIED)
     if _ALONE.match(after):
@@ -645,8 +671,20 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         read=read is not None or heard.perhaps,
         within=_WHERE.match(after) is not None,
         into=_INTO.search(before) is not None,
+        taken=_FROM.search(before) is not None,
         added=_TO.match(after + "\ue000") is not None or "\ue000" in between,
     )
+
+
+def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | None:
+    """What a folder is emptied of, and what is to be done instead of what is denied; None elsewhere."""
+    if not heard.denied:
+        empties = heard.verb in ("delete", "clean") and _ALL_OF.search(before)
+        return said._replace(kind=EMPTIED) if empties else None
+    instead = _INSTEAD.match(after)
+    if instead is not None:
+        return _Said(instead.lastgroup or "", True)
+    return _Said("move", True) if _RENAME_IT.search(after) else None
 
 
 def _excepted(said: _Said, before: str, heard: _Hearing) -> _Said | None:
@@ -678,6 +716,8 @@ def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
         return _Said("delete", True)
     if _KEPT_JA.match(after):
         return _Said(kind=KEPT)
+    if (instead := _instead_ja(after)) is not None:
+        return instead
     if _DENIED_JA.match(after.partition("、")[0] + ("、" if "、" in after else "")):
         return _Said(kind="" if after.startswith("以外") and _DENIED_JA.match(after, 2) else DENIED)
     if _SOURCE_JA.match(after):
@@ -698,8 +738,20 @@ def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
     if (kind == "make" or (verb and _COPIES_JA.match(verb[0]))) and _OF_JA.match(rest):
         return _Said(kind=SOURCE)
     direct = noun or which in ("", "を", "も", "は") or _IF_JA.match(after)
-    return _Said(kind, bool(direct), optional=heard.perhaps, read=_READ_JA.match(after) is not None,
+    emptied = EMPTIED * _is_emptied_ja(kind, which, after)
+    return _Said(kind, bool(direct), emptied, optional=heard.perhaps, read=_READ_JA.match(after) is not None,
                  into=which == "に" and kind == "make")  # fmt: skip
+
+
+def _instead_ja(after: str) -> _Said | None:
+    """What is to be done in Japanese instead of a deletion; None where there is nothing of it."""
+    instead = _INSTEAD_JA.match(after)
+    verb = _VERB_JA.search(instead["rest"]) if instead else None
+    return _Said(verb.lastgroup or "", True) if verb and verb.lastgroup not in ("delete", "move") else None
+
+
+def _is_emptied_ja(kind: str, which: str, after: str) -> bool:
+    return (kind == "clean" and which in ("", "を")) or (kind == "delete" and _INSIDE_JA.match(after) is not None)
 
 
 def _mention(place: Place, said: _Said, index: Index) -> Mention:
@@ -707,14 +759,14 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     files, folders, exact = index.entries(place.name)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
     folder = bool(folders) or place.folder
-    kind = said.kind
+    kind = said.kind if said.kind != EMPTIED or folder else ""
     if said.role == _COMES:
         kind = CHANGED if patterns or said.optional or files or folders else MADE
     elif said.role in (_OVERWRITTEN, SOURCE):
         kind = EITHER if said.role == _OVERWRITTEN else SOURCE
     elif not kind and said.verb in ("delete", "move") and said.direct:
         kind = EITHER if said.optional or (patterns and said.within) else DELETED
-    elif not kind and said.verb in ("delete", "clean") and (folder or patterns):
+    elif not kind and said.verb in ("delete", "clean") and (folder or (patterns and not said.taken)):
         kind = EITHER
     elif not kind:
         # A folder has to be made where that is ordered; a line such as `build/` may be added to a file, and what

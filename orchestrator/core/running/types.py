@@ -41,13 +41,16 @@ _GOVERNS = _words(words.GOVERNS)
 _LEADS = re.compile(
     rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)]|todo:?|task:?|step \d+:?)\s+)?(?:(?:{words.POLITE})[\s,:]+){{0,8}}", re.IGNORECASE
 )
-_JOIN = re.compile(r",\s+|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE)
+_CONDITION = re.compile(words.CONDITION, re.IGNORECASE)
+_JOIN = re.compile(r",\s+(?:(?:and|then|but|or)\s+)?|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE)
 _CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) (?:you|someone|somebody|anyone)\b", re.IGNORECASE)
-_OBJECT = re.compile(rf"\s+(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)", re.IGNORECASE)
+_OBJECT = re.compile(
+    rf"\s+(?:(?:only|just)\s+)?(?:(?:in)?to\s+)?(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)", re.IGNORECASE
+)
 _NOUN = re.compile(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
 _SENTENCE = re.compile("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001
 _ORDER_JA = re.compile(
-    rf"(?:{words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA}|{words.CLEAN_JA}|{words.MOVE_JA}|{words.COPY_JA}|[A-Za-z]){words.ORDER_JA}"
+    rf"(?:{words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA}|{words.CLEAN_JA}|{words.MOVE_JA}|{words.COPY_JA}|{words.SET_JA}|[A-Za-z0-9]){words.ORDER_JA}"
 )
 _ASKS_JA = re.compile(f"{words.ASKS_JA}|か[。？?]?\\Z")  # noqa: RUF001
 _POLITE_JA = re.compile(words.POLITE_JA)
@@ -134,7 +137,7 @@ def _kind(sentence: str) -> str:
         found = next((kind for kind in (_ORDERED, _ASKED) if kind in kinds), "")
         if found:
             return found
-    said = _LEADS.sub("", sentence, 1)
+    said = _LEADS.sub("", _CONDITION.sub("", _LEADS.sub("", sentence, 1), 1), 1)
     question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
     if _BEGS.search(sentence) or (not question and renamed_files.is_ordered(said)):
         return _ORDERED

@@ -60,7 +60,7 @@ CHANGE_JA = (
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
     "|最新に|最新の状態に|きれいに|見直|日本語化|書き起こ|直せ|有効に|無効に|オンに|オフに|太字に|斜体に"
-    "|続け|続行|再開|進め"
+    "|続け|続行|再開|進め|(?<![片名日受])付け(?=て|る|ろ|加え)|(?<!見)(?<!気を)つけ(?=て|る|ろ)"
 )
 DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
 CLEAN_JA = "空に|クリア"
@@ -98,6 +98,13 @@ _WE_WILL = (
     "(?:we|i|they|someone|somebody)(?:(?:'|\u2019)ll| will| plan to| intend to"
     "|(?:(?:'|\u2019)(?:re|m)| are| am) (?:going|planning) to)"
 )
+_DATA = "(?:text|contents?|lines?|sentences?|words?|items?|entries|message|title|heading|body|points?)"
+TEXT_FOLLOWS = (
+    rf"(?<!\w)(?:with|containing|saying|holding|having)\s+(?:(?:only|just|the|a|this|these|following|exactly|as|its)\s+){{0,4}}{_DATA}"
+    r"|(?<!\w)(?:that|which)\s+(?:says|reads|contains)"
+)
+TEXT_FOLLOWS_JA = "(?:次|以下|下記)の(?:内容|文|文章|テキスト|項目|行)(?:で|を|と)[^、。\\n]{0,30}"
+"""What leads, with a colon behind it, to what a file is to hold, up to the next blank line."""
 ANNOUNCED = (
     rf"(?<!\w){_LATER_ON},? {_WE_WILL}\s[^.,;\n]*|(?<!\w){_WE_WILL}\s[^.,;\n]{{0,80}}?(?<!\w){_LATER_ON}(?!\w)"
     rf"|(?<!\ue000)\ue000++[\"'`)]* (?:will|is going to|shall) be \w+ [^.,;\n]{{0,30}}?{_LATER_ON}(?!\w)"
@@ -127,7 +134,10 @@ POLITE = (
     "|we need to"
     "|you can|you may|we should|we must|i want to|try to|go|your task is to|the task is to|quickly|carefully|simply"
 )
-_WRITTEN_JA = "(?:の?文)?[をもが]\\S{0,6}?(?:足|追加|追記|加え|書|入れ|付け|つけ|更新|修正|直|削除|記載|挿入)"
+_WRITTEN_JA = (
+    "(?:の?文)?[をもが]\\S{0,6}?(?:\ue000++[」』`]?\\S{0,3}?)?"
+    "(?:足|追加|追記|加え|書|入れ|付け|つけ|更新|修正|直|削除|記載|挿入)"
+)
 ASKS_JA = (
     f"教えて|説明(?!{_WRITTEN_JA})|とは|なぜ|何故|どう(?!し)"
     f"|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|(?:方法|やり方)(?!{_WRITTEN_JA})"
@@ -137,6 +147,11 @@ ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
     "|頼む|て(?![いあ])|(?=[。!:\uff1a\\s]*\\Z))"
 )
+
+SET_JA = "を[^、。\\s]{1,15}[くに](?=して(?![いあ]))"
+"""What says in Japanese what something is to become."""
+CONDITION = r"(?:when(?:ever)?|once|as soon as|in case|wherever|the moment)\s[^,?\n]{1,80},\s+"
+"""A condition before an order, which asks nothing."""
 
 REPORT = "reports?|summar(?:y|ies|i[sz]e|i[sz]ing)"
 REPORT_JA = "レポート|報告|要約|まとめて|まとめを|サマリ"
@@ -238,7 +253,7 @@ NO_DENIALS = (
 )
 """Phrases that begin like a denial and are none."""
 DENIALS_JA = (
-    "(?<!忘れ)ないで|せずに|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
+    "(?<!忘れ)ないで|せず|消さず|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
     "|変更しない|変更禁止|編集禁止|は禁止|手を加えず|手を加えない|手を付けず|手をつけず|いじらず|いじらない|読み取り専用"
     "|以外|はそのまま"
 )
@@ -328,7 +343,10 @@ RENAMED = (
 with their articles and quotes."""
 _NAMES_JA = f"{RENAMES_JA}|命名|名付|名づけ"
 _NAME_JA = "名(?:前|称)?"
-_SINCE_JA = "(?:(?:今後|これから|以後|以降)は?、?|[^、。\\s\ue000]{1,12}(?:ので|ため)、?)?"
+_SINCE_JA = (
+    "(?:(?:今後|これから|以後|以降)は?、?|[^、。\\s\ue000]{1,12}(?:ので|ため)、?"
+    "|(?:削除せず|消去せず|消さず|捨てず)に?、?)?"
+)
 RENAMED_JA = (
     f"{{old}}(?:を|は){_SINCE_JA}{{new}}(?:に|へ|と)、?(?:{_NAMES_JA}|呼)",
     f"{{old}}(?:を|は){_SINCE_JA}{{new}}という{_NAME_JA}(?:に|で|へ)", f"{{old}}という{_NAME_JA}を{{new}}(?:に|へ)",

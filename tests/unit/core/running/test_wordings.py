@@ -14,9 +14,9 @@ from orchestrator.core.running.file_names import Tree
 from tests.cases import every
 from tests.unit.core.running import wordings
 
-STRICT = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.GUESSED]
+STRICT = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.FURTHER, *wordings.GUESSED]
 EVERY = [*STRICT, *wordings.LOOSE]
-KNOWN = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.LOOSE]
+KNOWN = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.FURTHER, *wordings.LOOSE]
 BEFORE = Tree(wordings.FILES, wordings.FOLDERS)
 
 
@@ -55,6 +55,8 @@ def verdict(text: str, done: str) -> Verdict:
 
 def paths(right: str) -> str:
     """The paths of a row, of which some have blanks."""
+    if right.startswith("|"):
+        return right[1:]
     for name in ("my plan.md", "my notes.md"):
         if right == name:
             return name
