@@ -45,7 +45,8 @@ _CONDITION = re.compile(words.CONDITION, re.IGNORECASE)
 _JOIN = re.compile(r",\s+(?:(?:and|then|but|or)\s+)?|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE)
 _CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) (?:you|someone|somebody|anyone)\b", re.IGNORECASE)
 _OBJECT = re.compile(
-    rf"\s+(?:(?:only|just)\s+)?(?:(?:in)?to\s+)?(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)", re.IGNORECASE
+    rf"\s+(?:(?:only|just)\s+)?(?:(?:in)?to\s+)?(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)",
+    re.IGNORECASE,
 )
 _NOUN = re.compile(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
 _SENTENCE = re.compile("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001
