@@ -14,7 +14,7 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strict_json
 from orchestrator.doors.cli.text import workflows as text
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.runner import workers
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
@@ -205,6 +205,16 @@ def test_agent_files_that_are_given_stand_in_for_those_of_the_session() -> None:
     row = under(table, lambda made: None, agent_texts=texts)
     assert row["differences"][0]["told"]["spawns"][0]["model"] == "haiku"
     assert row["ended"] is None
+
+
+def test_agent_files_of_a_session_that_only_an_older_program_could_read_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = Table("A", plan=True)
+    monkeypatch.setattr(what_if_session._Comparison, "_pinned_texts", lambda _: {"developer.md": "no front matter"})
+    with pytest.raises(InvalidInput) as caught:
+        ask(table.context, document(), "S1")
+    assert caught.value.message == "The workflow cannot be loaded with the agent files of session S1."
 
 
 def test_a_session_without_reports_has_nothing_to_compare() -> None:
