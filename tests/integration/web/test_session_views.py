@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
+from orchestrator.app import setup
 from orchestrator.app.audit import export_session
 from orchestrator.app.kernel import operations
 from orchestrator.app.starts import EndStart, ReserveStart
@@ -83,6 +85,46 @@ def other(**changed: Any) -> str:
     return json.dumps(document)
 
 
+def diverging(document: dict[str, Any]) -> None:
+    """Code that is ready for QA goes to the tech lead, so that the report of QA is out of turn."""
+    document["developer"]["READY_FOR_QA"]["next_agent"] = "tech_lead"
+
+
+def assert_both_sides(text: str, source: str) -> None:
+    """Both decisions of the first difference are side by side, and all differences and groups are listed."""
+    _, _, shown = text.partition('id="first"')
+    first, _, table = shown.partition("All differences")
+    sides = re.findall(r"<h3[^>]*>([^<]+)</h3><p>(?:<[^>]+>)*([^<]+)", first)
+    assert sides == [
+        ("On record, step 4", "spawn qa_expert on A (sonnet)"), (f"Under {source}", "spawn tech_lead on A (opus)")
+    ]  # fmt: skip
+    rows = [re.sub(r"<[^>]+>", " ", row).split() for row in table.split("<tr>")[2:4]]
+    assert [(row[0], "qa_expert" in row, "OUT_OF_TURN" in row) for row in rows] == [
+        ("4", True, False), ("5", False, True)
+    ]  # fmt: skip
+    assert ("differs" in text, "2 differences" in text, "step 5: " in table) == (True, True, True)
+
+
+@pytest.fixture
+def reported(planned: Web) -> Web:
+    """A group that QA has tested."""
+    for role, status in (("developer", "READY_FOR_QA"), ("qa_expert", "PASS")):
+        planned.call("route", session_id="S", group_id="A", current_agent=role, status=status)
+    return planned
+
+
+def test_what_another_workflow_decides_stands_beside_what_was_decided(reported: Web) -> None:
+    document = json.loads(FILE.read_text())
+    diverging(document)
+    done = reported.send("/what-if", "/what-if", session="S", content=json.dumps(document))
+    assert_both_sides(done.text, "your file")
+    given = {"source": "other.json", "agent_texts": setup.agent_texts(), "by": "user"}
+    reported.call_at_terminal("workflow load", content=json.dumps(document), **given)
+    head = reported.head()
+    assert_both_sides(reported.get("/what-if?session=S&version=2").text, "version 2")
+    assert reported.head() == head
+
+
 def test_a_loaded_version_differs_in_nothing_from_itself(planned: Web) -> None:
     head = planned.head()
     text = planned.get("/what-if?session=S&version=1").text
@@ -127,4 +169,7 @@ def test_what_was_not_cancelled_is_not_repeated(planned: Web) -> None:
     planned.service.add_project(str(planned.project), "portal")
     id = str(planned.service.chat("portal", story.READ, "chat")["task_id"])
     assert "/again" not in planned.get(f"/tasks/{id}").text
+    done = planned.send("/sessions", f"/tasks/{id}/again")
+    assert (done.status, "is QUEUED; only a cancelled one is sent again." in done.text) == (409, True)
+    assert planned.rows("SELECT count(*) FROM runs") == [(1,)]
     assert planned.send("/sessions", "/tasks/none/again").status == 404
