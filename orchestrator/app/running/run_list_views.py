@@ -112,7 +112,7 @@ def row(context: Context, run: Run) -> Answer:
 
 def _row(run: Run, shown: Answer) -> Answer:
     asked = shown["question"] if run.state == states.AWAITING else None
-    read = _reader(_places(run.executor, run.verification_root))
+    read = _reader(((run.executor, run.verification_root),))
     return {
         "task_id": run.id,
         "task_group_id": run.session_id,
@@ -163,12 +163,17 @@ _BEGIN = 8
 """Characters of a place by which it is looked for: those of worktrees begin alike."""
 
 
-def _reader(places: Mapping[str, str]) -> Callable[[str], str]:
+@functools.lru_cache(maxsize=64)
+def _reader(executed: tuple[tuple[str, str], ...]) -> Callable[[str], str]:
     """What makes of a recorded text one with its local parts.
+
+    Args:
+        executed: executors, each with a place of theirs.
 
     A text is searched for the few beginnings of the places, and only there compared with them, so that a session with a
     worktree for each of 1,000 groups is read like one with a single place.
     """
+    places = {place: word for each in executed for place, word in _places(*each).items()}
     known = {form.partition(advice.ID)[0]: (form, word) for form, word in places.items()}
     # The longest first: the one that begins like another is found whole.
     lengths = sorted({len(each) for each in known}, reverse=True)
@@ -218,8 +223,7 @@ def with_places(context: Context, session: str | None, found: Any) -> Any:
     """
     sessions = set(_named(found)) if session is None else {session}
     executed = run_board.executors(context.connection, sessions) if sessions else ()
-    places = {place: word for each in executed for place, word in _places(*each).items()}
-    return _each(found, _reader(places)) if places else found
+    return _each(found, _reader(tuple(executed))) if executed else found
 
 
 _OF_SESSIONS = ("session_id", "task_group_id")
@@ -280,6 +284,6 @@ def detail(context: Context, run: Run) -> Answer:
     shown = run_views.run_row(context, run)
     events = run_views.run_log(context, run.session_id, run.id, known=shown)["events"]
     told = run_views.describe(context, run, shown)
-    read = _reader(_places(run.executor, run.verification_root))
+    read = _reader(((run.executor, run.verification_root),))
     events = [{**each, "text": read(each["text"])} for each in events]
     return {**_row(run, shown), "output": told["output"], "why": read(told["why"]), "events": events}

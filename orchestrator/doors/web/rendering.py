@@ -117,7 +117,13 @@ def asis(text: str) -> Markup:
 
 
 def _visible(value: Any) -> Any:
-    """What a page shows of a value; a part of a page has been through this."""
+    """What a page shows of a value; a part of a page has been through this.
+
+    Raises:
+        TypeError: the value is a macro, whose name has hidden that of what was meant.
+    """
+    if isinstance(value, jinja2.runtime.Macro):
+        raise TypeError(f"{value.name} is a macro")
     return control_characters.on_a_page(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
