@@ -14,6 +14,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 from orchestrator.app import setup
 from orchestrator.app.audit import export_session
 from orchestrator.app.kernel import operations
+from orchestrator.app.running.start_run import AwaitStart
 from orchestrator.app.starts import EndStart, ReserveStart
 from tests.integration.web import story
 from tests.integration.web.asgi import Web
@@ -62,6 +63,31 @@ def test_a_usage_limit_says_until_when_it_is_waited_for(planned: Web) -> None:
     operations.carry_out(planned._context, limited)
     for path in ("/sessions/S", "/sessions/S/groups/A", "/sessions/S/runs"):
         assert f'usage limit until <time datetime="{due}">' in planned.get(path).text, path
+
+
+def test_a_queued_task_says_since_when_it_waits_and_for_what(planned: Web) -> None:
+    planned.service.add_project(str(planned.project), "portal")
+    id = str(planned.service.chat("portal", story.READ, "chat")["task_id"])
+    assert "Waiting since" not in planned.get(f"/tasks/{id}").text
+    why = "its project or session is held: task-7."
+    operations.ask(planned._context, AwaitStart(session_id="chat", id=id, owner="here:7:1", reason=why))
+    ((at,),) = planned.rows("SELECT at FROM run_events WHERE kind = 'waits'")
+    text = planned.get(f"/tasks/{id}").text
+    assert (f'Waiting since <time datetime="{at}">' in text, f"</time>: {why}</p>" in text) == (True, True)
+    assert "here:7:1" not in text
+
+
+def test_a_deferred_group_says_what_it_waits_for_outside_and_who_deferred_it(planned: Web) -> None:
+    story.blocked(planned)
+    given = {"session_id": "blocked", "group_id": "E2E"}
+    details = {"external": True, "external_dependency": "the <hospital>'s IT"}
+    planned.call("route", current_agent="tech_lead", status="UNBLOCKING_GUIDANCE", details=details, **given)
+    assert "deferred by" not in planned.get("/sessions/blocked/groups/E2E").text
+    planned.call("route", current_agent="project_manager", status="DEFER_EXTERNAL", summary="not this month", **given)
+    text = planned.get("/sessions/blocked/groups/E2E").text
+    assert "Waits for <b>the &lt;hospital&gt;&#39;s IT</b>, outside the project · deferred by project_manager" in text
+    assert "not this month" in text
+    assert "deferred external" in planned.get("/sessions/blocked?state=all").text
 
 
 def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:
