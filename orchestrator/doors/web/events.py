@@ -7,6 +7,7 @@ reads, so that a slow one holds up nobody and keeps no snapshot of the database.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -30,11 +31,16 @@ _TOO_LONG = 16
 """Digits of a number that no event has."""
 
 
+Told = tuple[list[ServerSentEvent], int]
+"""Events as they are sent, and the number to go on from."""
+
+
 class Pulse:
     """Tells readers that something was committed, and that the server stops."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self._read: dict[tuple[int, str | None], asyncio.Future[Told]] = {}
         self.next = asyncio.Event()
         """Is set with the next beat; one who looks takes it first, so that nothing between is missed."""
         self.stopping = False
@@ -53,8 +59,20 @@ class Pulse:
                 self.beat()
             await asyncio.sleep(LOOK_S)
 
+    async def after(self, number: int, session: str | None) -> Told:
+        """What was committed behind a number, as it is sent, and the number to go on from.
+
+        Readers that have come equally far share one read between two beats: many open pages cost little more than one.
+        """
+        key = (number, session)
+        if key not in self._read:
+            self._read[key] = asyncio.ensure_future(run_in_threadpool(_after, self._pool, number, session))
+        # A reader that goes away takes nothing from the others.
+        return await asyncio.shield(self._read[key])
+
     def beat(self) -> None:
         """Wake all readers."""
+        self._read = {}
         self.next.set()
         self.next = asyncio.Event()
 
@@ -67,7 +85,7 @@ class Pulse:
 def _shown(event: dict[str, Any]) -> ServerSentEvent:
     kind = "refusal" if event["kind"] == "refusal" else "decision" if event["decisions"] else "change"
     number = event.pop("number")
-    return ServerSentEvent(data=event, event=kind, id=str(number))
+    return ServerSentEvent(raw_data=json.dumps(event, ensure_ascii=False), event=kind, id=str(number))
 
 
 def _number(text: str | None, newest: int) -> int | None:
@@ -102,9 +120,10 @@ def _last(pool: Pool, session: str | None = None) -> int:
         return event_feed.last(context)
 
 
-def _after(pool: Pool, number: int, session: str | None) -> tuple[list[dict[str, Any]], int]:
+def _after(pool: Pool, number: int, session: str | None) -> Told:
     with pool.lent() as context:
-        return event_feed.after(context, number, session=session)
+        events, further = event_feed.after(context, number, session=session)
+    return list(map(_shown, events)), further
 
 
 @router.get("/events", response_class=EventSourceResponse, responses=failures(400, 401, 404, 503))
@@ -119,14 +138,14 @@ async def follow(
     while not pulse.stopping:
         beat = pulse.next
         try:
-            events, further = await run_in_threadpool(_after, serving.pool, number, session_id)
+            events, further = await pulse.after(number, session_id)
         except Exception as fault:
             # The database is away for a while; the reader goes on where it was when it is back.
             log(fault)
             await beat.wait()
             continue
         for event in events:
-            yield _shown(event)
+            yield event
         if further == number:
             await beat.wait()
         number = further
