@@ -1,4 +1,4 @@
-"""Pages that stay open in front of a server, as the script of ours keeps them: a stream of events, and what it asks for."""
+"""Pages that stay open in front of a server, as the script keeps them: a stream of events, and what it asks for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ SHOWS = re.compile(r"/api/events\?after=(\d+)")
 _REGION = re.compile(r'<\w+ id="([\w:.@-]+)"[^>]* data-live="([0-9a-f]+)"')
 GAP_S = 0.4
 """Seconds between two looks, as in `pages.js`."""
+LATEST_S = 60.0
+"""Seconds after which a page that was not drawn anew is given up."""
 
 
 class OpenPage:
@@ -33,8 +35,10 @@ class OpenPage:
     async def get(self, path: str, **headers: str) -> str:
         """The body of an answer."""
         reader, writer = await self._ask(path, Connection="close", **headers)
-        found = (await reader.read()).decode()
-        writer.close()
+        try:
+            found = (await reader.read()).decode()
+        finally:
+            writer.close()
         return found.partition("\r\n\r\n")[2]
 
     async def _ask(self, path: str, **headers: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -63,11 +67,14 @@ class OpenPage:
         self.shown = newest
 
     async def _follow(self) -> None:
-        reader, _ = await self._ask(f"/api/events?after={self.shown}")
-        while line := await reader.readline():
-            if line.startswith(b"id: "):
-                self.heard.append(int(line[4:]))
-                self._changed.set()
+        reader, writer = await self._ask(f"/api/events?after={self.shown}")
+        try:
+            while line := await reader.readline():
+                if line.startswith(b"id: "):
+                    self.heard.append(int(line[4:]))
+                    self._changed.set()
+        finally:
+            writer.close()
 
     async def _refresh(self) -> None:
         while True:
@@ -77,11 +84,11 @@ class OpenPage:
 
 
 async def watched(pages: list[OpenPage], others: Callable[[OpenPage], Any], seconds: float) -> list[float]:
-    """Keep pages open for so long, while somebody else asks for other things; how long each of those took."""
+    """Keep pages open for so long, and until each was drawn anew; how long each thing took that others asked for."""
     tasks = [asyncio.create_task(page.open()) for page in pages]
     took: list[float] = []
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    begun = time.monotonic()
+    while (past := time.monotonic() - begun) < seconds or (past < LATEST_S and not all(each.behind for each in pages)):
         begin = time.monotonic()
         await others(pages[0])
         took.append(time.monotonic() - begin)

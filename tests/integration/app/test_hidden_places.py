@@ -1,4 +1,4 @@
-"""Which parts of an answer are places of a session's runs, and that finding them costs the same however many there are."""
+"""Which parts of an answer are places of a session's runs; finding them costs the same however many there are."""
 
 from __future__ import annotations
 
