@@ -158,19 +158,37 @@ def test_a_loaded_version_differs_in_nothing_from_itself(planned: Web) -> None:
     assert planned.head() == head
 
 
-@pytest.mark.parametrize(
-    ("content", "status", "said"),
-    [
-        ("{", 400, "Not JSON"),
-        (other(next_agent="nobody_known"), 400, "There is no role"),
-        ("  ", 400, "Something is missing"),
-        (FILE.read_text(), 200, "no difference"),
-    ],
+FILES = (
+    ("S", "{", 400, "Not JSON"),
+    ("S", "developer:\n  - [", 400, "Not JSON"),
+    ("S", "[1, 2]", 400, "object"),
+    ("S", "\ufeff{}", 400, "No role has a status"),
+    ("S", '{"developer": {}, "developer": {}}', 400, "developer"),
+    ("S", json.dumps(json.loads(FILE.read_text()) | {"_version": "99.0.0"}), 200, "no difference"),
+    ("S", other(next_agent="nobody_known"), 400, "There is no role"),
+    ("S", "  ", 400, "Something is missing: the session or the file."),
+    ("", FILE.read_text(), 400, "Something is missing: the session or the file."),
+    ("none", FILE.read_text(), 404, "none"),
+    ("empty", FILE.read_text(), 200, "1 of 1 decision compared"),
+    ("S", FILE.read_text(), 200, "no difference"),
+    ("S", FILE.read_text() + " " * 70_000, 400, "at most 65536 are allowed"),
+    ("S", "x" * 2_000_000, 413, "Too large"),
 )
-def test_a_file_is_compared_or_its_faults_are_said(planned: Web, content: str, status: int, said: str) -> None:
-    head = planned.head()
-    done = planned.send("/what-if", "/what-if", session="S", content=content)
-    assert (done.status, said in done.text, planned.head()) == (status, True, head)
+"""Sessions and files with what is answered."""
+
+
+def test_a_file_is_compared_or_its_faults_are_said(planned: Web) -> None:
+    planned.call("session create", id="empty", goal="Nothing yet")
+    head, csrf = planned.head(), planned.get("/what-if").csrf
+    for session, content, status, said in FILES:
+        done = planned.post("/what-if", None, csrf=csrf, session=session, content=content)
+        assert (done.status, said in done.text, planned.head()) == (status, True, head), (content[:40], done.text)
+
+
+def test_versions_and_sessions_that_are_not_there_are_said(planned: Web) -> None:
+    for query, said in (("session=S&version=9", "9"), ("session=none&version=1", "none"), ("session=S&version=x", "x")):
+        found = planned.get(f"/what-if?{query}")
+        assert (found.status // 100, 'role="alert"' in found.text, said in found.text) == (4, True, True), query
 
 
 def test_who_has_not_come_in_chooses_among_loaded_versions_alone(web: Web) -> None:
