@@ -90,6 +90,15 @@ def test_a_deferred_group_says_what_it_waits_for_outside_and_who_deferred_it(pla
     assert "deferred external" in planned.get("/sessions/blocked?state=all").text
 
 
+def test_equal_findings_of_a_verdict_are_folded_and_very_many_are_counted(planned: Web) -> None:
+    for number in range(55):
+        planned.call("group create", id=f"G{number}", session_id="S", name="Part")
+    text = planned.get("/sessions/S/verdict").text
+    shown, _, folded = text.partition('<details id="V02-error">')
+    assert (shown.count(">V02</span>"), "54 more of V02" in folded) == (3, True)
+    assert (folded.count(">V02</span>"), "And 7 more" in folded, "failed checks." in text) == (47, True, True)
+
+
 def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:
     found = planned.get("/sessions/S/export")
     assert found.text == b"".join(export_session.stream(planned._context, "S", "html")).decode()
