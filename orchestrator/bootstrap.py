@@ -276,6 +276,11 @@ def _quicken() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def server(explicit: str | None) -> str | None:
+    """The URL of a PostgreSQL database that is named instead of a file; None where none is."""
+    return discovery.server(explicit, os.environ)
+
+
 def require_path(text: str) -> None:
     """Require that a text names a database file.
 

@@ -55,6 +55,15 @@ GUARDED = table.noticing_tests(table.RESULTS)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let `--fast` choose the tests of the guards, which take a minute or two instead of all of them."""
     parser.addoption("--fast", action="store_true", help="only tests that noticed a mutant (tools/mutants/RESULTS.md)")
+    parser.addoption("--store", choices=("sqlite", "postgresql"), default="sqlite", help="where use cases are tested")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With `--store postgresql`, let the tests of use cases have their databases on a temporary server."""
+    if config.getoption("--store") == "postgresql":
+        from tests import on_postgresql
+
+        config.pluginmanager.register(on_postgresql)
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:

@@ -62,6 +62,8 @@ def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
     control = [bin_ / "pg_ctl", "-D", data, "-s", "-w"]
     try:
         subprocess.run(made, check=True, **quiet)
+        access = data / "pg_hba.conf"
+        access.write_text(f"local all {LOCKED} scram-sha-256\n" + access.read_text())
         subprocess.run([*control, "-l", folder / "log", "-o", settings, "start"], check=True, **quiet)
         try:
             yield folder
@@ -71,8 +73,8 @@ def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
         shutil.rmtree(folder)
 
 
-TEAM = "team"
-"""The role that owns the databases of tests."""
+TEAM, LOCKED = "team", "locked"
+"""The role that owns the databases of tests, and one that needs a password."""
 
 
 def address(folder: pathlib.Path, database: str, user: str = TEAM) -> str:
@@ -87,7 +89,7 @@ def template(folder: pathlib.Path) -> str:
     from orchestrator.store import server
 
     owner = Connection(folder)
-    owner.run(f"CREATE ROLE {TEAM} LOGIN;")
+    owner.run(f"CREATE ROLE {TEAM} LOGIN; CREATE ROLE {LOCKED} LOGIN PASSWORD 'right';")
     owner.run(f"CREATE DATABASE filled OWNER {TEAM};")
     owner.close()
     url = address(folder, "filled")

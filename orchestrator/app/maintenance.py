@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.app.kernel.context import Answer, Context
@@ -36,6 +36,13 @@ LIMITS = (
     ),
 )
 """What a check of the database cannot prevent or prove, and what does."""
+_SERVER_LIMITS = (
+    sentence(
+        "Guards are triggers: the owner of the tables and a superuser can turn them off. Agents need a role that is"
+        " neither; `{}` finds what was written past them.", suggest("audit verify"),
+    ),
+    LIMITS[1],
+)
 
 
 def find(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
@@ -150,6 +157,26 @@ def check(path: str, at: str, *, repair: bool = False) -> Answer:
         "limits": list(LIMITS),
         "exit_code": code,
     }
+
+
+def check_on_server(url: str, deadline_s: float) -> Answer:
+    """`check` of a database on a server, of which nothing is repaired.
+
+    Raises:
+        EnvironmentProblem: as `store.server_checks.check`.
+    """
+    from orchestrator.store import server
+
+    path, found = server.check(url, deadline_s)
+    return {**_checked(path, found, _SERVER_LIMITS), "repaired": []}
+
+
+def _checked(path: str | None, found: Sequence[Problem], limits: Sequence[str], name: str = "problems") -> Answer:
+    ok = all(each.severity != "error" for each in found)
+    return {
+        "success": True, "db": path, "ok": ok, name: [each._asdict() for each in found], "limits": list(limits),
+        "exit_code": EXIT_OK if ok else EXIT_NEGATIVE,
+    }  # fmt: skip
 
 
 def backup(path: str, target: str) -> Answer:
@@ -297,6 +324,19 @@ def _of_trees(path: str) -> list[Problem]:
         what = f"Session {id_} has ended, and its branches and worktrees are still there: {', '.join(branches)}."
         found.append(Problem("TREES_LEFT", "info", id_, what, suggest("drive", session_id=id_, clean=True)))
     return found
+
+
+def doctor_on_server(url: str, why: str, environment: Mapping[str, str], deadline_s: float) -> Answer:
+    """`doctor` of a database on a server.
+
+    Args:
+        why: it is that database.
+    """
+    from orchestrator.store import server
+
+    path, facts, found = server.doctor(url, deadline_s)
+    answer = _checked(path, [*found, *_of_the_system()], _SERVER_LIMITS, "findings")
+    return {**answer, "why": why, "facts": facts, "variables": _of_programs(environment)}
 
 
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path, at: str | None = None) -> Answer:

@@ -24,3 +24,6 @@ FOLDER = names.OWN_FOLDER
 FILE = "orchestrator.db"
 IN_MEMORY = ":memory:"
 """The path of a database that lies in no file."""
+
+OVERTAKEN = "_overtaken"
+"""In the data of BUSY: the step was given up in favour of another one, and may be taken again at once."""

@@ -14,6 +14,13 @@ from orchestrator.store import queries
 OPEN, RESOLVED = "open", "resolved"
 BLOCKER_STATUSES = (OPEN, RESOLVED)
 
+
+
+def _number(document: str, name: str) -> str:
+    """A number of a JSON document as one; a server would give it as text."""
+    return f"CAST(json_extract({document}, '$.{name}') AS INTEGER)"
+
+
 _SPAN = "session_id = :session AND seq > :since AND seq <= :until"
 _GROUP = "(:group IS NULL OR group_id = :group)"
 
@@ -41,10 +48,11 @@ REFUSALS = f"""SELECT code, count(*) FROM refusals INDEXED BY sqlite_autoindex_r
 QUESTIONS = f"""SELECT asked_at, CASE WHEN closed_seq <= :until THEN closed_at END
     FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until AND {_GROUP}"""
-TASKS = f"""SELECT c.entity, c.from_status IS NULL, c.to_status, count(*) FROM status_changes c
+TASKS = f"""SELECT c.entity, c.from_status IS NULL, CASE c.entity WHEN 'task' THEN c.to_status END, count(*)
+    FROM status_changes c
     WHERE {_SPAN} AND c.entity IN ('task', 'task_claim') AND (:group IS NULL OR EXISTS (SELECT 1 FROM tasks t
         WHERE t.session_id = c.session_id AND t.id = c.entity_id AND t.group_id = :group))
-    GROUP BY 1, 2, CASE c.entity WHEN 'task' THEN c.to_status END"""
+    GROUP BY 1, 2, 3"""
 """How many tasks were created, moved to which status, and taken over from who had claimed them."""
 STARTS = """SELECT s.seq, s.role, nullif(s.group_id, ''), s.via, s.outcome, s.started_at, s.ended_at,
     (SELECT min(r.reported_at) FROM agent_reports r INDEXED BY ix_agent_reports_group WHERE r.session_id = s.session_id
@@ -55,15 +63,15 @@ STARTS = """SELECT s.seq, s.role, nullif(s.group_id, ''), s.via, s.outcome, s.st
     AND s.seq <= :until AND (:group IS NULL OR s.group_id = :group) ORDER BY s.role, s.group_id, s.via"""
 """Starts of agents: role, group (none: the session), by whom, how it ended, from when until when (by itself, by its
 report), and whether its turn is the one that is awaited."""
-USAGE = """SELECT CAST(subject AS INTEGER), json_extract(content, '$.input_tokens'),
-    json_extract(content, '$.output_tokens'), json_extract(content, '$.cost_microusd')
+USAGE = f"""SELECT CAST(subject AS INTEGER), {_number("content", "input_tokens")},
+    {_number("content", "output_tokens")}, {_number("content", "cost_microusd")}
     FROM evidence INDEXED BY sqlite_autoindex_evidence_1 WHERE session_id = :session AND seq > :since
     AND kind = 'usage' ORDER BY seq"""
 """What the agents of starts have used, as their clients count it, by the step of the start."""
-TURN_RUNS = f"""SELECT role, group_id, count(*), total(coalesce(json_extract(usage, '$.duration_ms'),
-        round((julianday(ended_at) - julianday(started_at)) * 86400000))),
-    total(json_extract(usage, '$.input_tokens')), total(json_extract(usage, '$.output_tokens')),
-    total(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
+TURN_RUNS = f"""SELECT role, group_id, count(*), ifnull(sum(coalesce({_number("usage", "duration_ms")},
+        CAST(round((julianday(ended_at) - julianday(started_at)) * 86400000) AS INTEGER))), 0),
+    ifnull(sum({_number("usage", "input_tokens")}), 0), ifnull(sum({_number("usage", "output_tokens")}), 0),
+    ifnull(sum({_number("usage", "cost_microusd")}), 0) FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session AND created_seq > :since AND created_seq <= :until AND {_GROUP}
     GROUP BY role, group_id ORDER BY role, group_id"""
 """What the driven turns used, by role and group: runs, milliseconds, tokens, millionths of a dollar."""

@@ -49,9 +49,13 @@ _TAKE_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE"
 _STORED = "SELECT hash FROM audit_events WHERE session_id = $1 AND seq = $2"
 _VERSION = "SELECT version_num FROM alembic_version"
 _RIGHTS = "SELECT current_setting('is_superuser'), current_setting('transaction_read_only'), pg_is_in_recovery()::text"
+_OTHERS = """SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+    AND backend_type = 'client backend' LIMIT 1"""
 _NO_ROOM = frozenset(("53100", "53400", "54000"))
 _LOST = frozenset(("57P01", "57P02", "57P03", "57P05"))
-_RETRIED = frozenset(("40001", "40P01", "55P03"))
+_OVERTAKEN = frozenset(("40001", "40P01"))
+"""A serialisation failure, a deadlock: what one of two has to give up so that the other can go on."""
+_LOCKED = "55P03"
 _TRIES_S = 0.05
 
 
@@ -180,6 +184,15 @@ class Connection:
         values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
         return self.run(found.sql, values, hides=found.hides)
 
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether what is sent to the server is encrypted."""
+        return bool(self._driver.pgconn.ssl_in_use)
+
+    def others(self) -> bool:
+        """Whether somebody else is connected to the database."""
+        return self.run(_OTHERS).fetchone() is not None
+
     def schema_problems(self) -> Iterator[Finding]:
         """What of the schema is not as this program declares it, as `postgresql_catalogue.problems` says."""
         return postgresql_catalogue.problems(self)
@@ -299,7 +312,7 @@ def connect(
         if version > constants.SCHEMA_VERSION:
             raise problems.too_new(connection.path, version)
         if version < constants.SCHEMA_VERSION:
-            raise problems.outdated(connection.path, version)
+            raise older(connection.path, version)
     except BaseException:
         connection.close()
         raise
@@ -355,7 +368,7 @@ def create(url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S
         if before == constants.SCHEMA_VERSION:
             return before, before
         if before:
-            raise _no_way(connection.path, before)
+            raise older(connection.path, before)
         _require_empty(connection)
         for statement in schema_script.postgresql():
             connection.run(statement)
@@ -453,8 +466,10 @@ def _translated(error: psycopg.Error, path: str) -> Exception:
         return sqlite3.IntegrityError(said)
     if not state and isinstance(error, psycopg.DataError):
         return errors.InvalidInput("INVALID_TEXT", "A text holds a NUL character, which PostgreSQL does not store.")
-    if state in _RETRIED:
-        return problems.busy(path)
+    if state in _OVERTAKEN or state == _LOCKED:
+        found = problems.busy(path)
+        found.data[constants.OVERTAKEN] = state in _OVERTAKEN
+        return found
     if state == "57014":
         return errors.EnvironmentProblem(
             "BUSY", sentence("{} ended a statement: {}. Nothing was written.", _database(path), said),
@@ -488,7 +503,10 @@ def _read_only(path: str, *, is_replica: bool) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem("READ_ONLY", sentence("{} is read-only: {}.", _database(path), why), way, db=path)
 
 
-def _no_way(path: str, version: int) -> errors.EnvironmentProblem:
+def older(path: str, version: int) -> errors.EnvironmentProblem:
+    """The database has no schema yet, or claims one that there never was on a server."""
+    if not version:
+        return problems.outdated(path, version)
     return errors.EnvironmentProblem(
         "SCHEMA_TOO_OLD",
         sentence(

@@ -56,7 +56,7 @@ def problems(connection: Any) -> Iterator[Finding]:
     """
     beside = connection.another(write=True)
     try:
-        beside.run("BEGIN")
+        beside.run("BEGIN READ WRITE")
         found = _parts(beside, "public")
         beside.run(f"CREATE SCHEMA {_BESIDE}")
         beside.run(f"SET LOCAL search_path = {_BESIDE}, pg_temp")

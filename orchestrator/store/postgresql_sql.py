@@ -35,7 +35,7 @@ _REFUSED = frozenset("GLOB MATCH PRAGMA REGEXP REPLACE ROLLBACK ATTACH VACUUM RE
 """Words of SQLite that mean nothing, or something else, in PostgreSQL."""
 _FUNCTIONS = {
     **dict.fromkeys(("abs", "coalesce", "count", "length", "lower", "nullif", "replace", "substr", "sum", "trim",
-                     "upper", "row_number", "lag", "lead", "first_value"), ""),
+                     "upper", "round", "row_number", "lag", "lead", "first_value"), ""),
     "ifnull": "coalesce",
     "json_array": "json_build_array",
     "json_array_length": "orchestrator_json_length",
@@ -101,7 +101,7 @@ def rendered(sql: str) -> Rendered:
     Raises:
         Untranslatable: it holds an idiom that is not known here.
     """
-    tokens = _Statement(_tokens(sql)).rendered()
+    tokens = _Statement(_in_walking_order(_tokens(sql))).rendered()
     names = [each.text[1:] for each in tokens if each.kind == "parameter"]
     numbers = iter(range(1, len(names) + 1))
     text = "".join(_written(each, numbers) for each in tokens).strip()
@@ -118,6 +118,41 @@ def _tokens(sql: str) -> list[Token]:
         place = match.end()
         found.append(Token(str(match.lastgroup), " " if match.lastgroup == "space" else match[0]))
     return found
+
+
+_WALK = re.compile(r"(SELECT .*? FROM )(\w+) (\w+)\b(.*)")
+_AGGREGATES = re.compile(r"\b(count|group_concat|json_group_array|max|min|sum)\(")
+
+
+def _in_walking_order(tokens: list[Token]) -> list[Token]:
+    """A statement whose rows come in the order in which its recursive query found them.
+
+    SQLite reads the rows of a walk one after another, the nearest first, and statements go by it; a server joins them
+    in any order. So they are numbered as they are found.
+    """
+    words = [each.text.upper() for each in tokens if each.kind != "space"]
+    if words[:2] != ["WITH", "RECURSIVE"]:
+        return tokens
+    start = _end_of_walk(tokens)
+    found = _WALK.fullmatch("".join(each.text for each in tokens[start:]).strip())
+    walk = next(each.text for each in tokens[3:] if each.kind == "word")
+    if found is None or found[2] != walk or _AGGREGATES.search(found[1]) or re.search(r" (ORDER|GROUP) BY ", found[4]):
+        return tokens
+    head, name, alias, rest = found.groups()
+    rest, limit, most = rest.partition(" LIMIT ")
+    numbered = f"(SELECT *, row_number() OVER () AS place FROM {name}) {alias}"
+    return tokens[:start] + _tokens(f" {head}{numbered}{rest} ORDER BY {alias}.place{limit}{most}")
+
+
+def _end_of_walk(tokens: list[Token]) -> int:
+    """The place after the bracket that closes the first query of WITH."""
+    depth, is_body = 0, False
+    for place, each in enumerate(tokens):
+        is_body = is_body or (each.text.upper() == "AS" and not depth)
+        depth += {"(": 1, ")": -1}.get(each.text, 0)
+        if is_body and each.text == ")" and not depth:
+            return place + 1
+    return len(tokens)
 
 
 def _written(token: Token, numbers: Iterator[int]) -> str:
@@ -242,6 +277,10 @@ class _Statement:
             return close + 1
         elif name == "json_group_array":
             self._made += [Token("word", "coalesce(CAST(json_agg("), *inner, Token("word", ") AS text), '[]')")]
+            return close + 1
+        elif name == "julianday":
+            self._made += [Token("word", "(extract(epoch FROM CAST("), *inner]
+            self._put(" AS timestamptz)) / 86400 + 2440587.5)")
             return close + 1
         elif name in _FUNCTIONS:
             self._put(_FUNCTIONS[name] or name)

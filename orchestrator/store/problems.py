@@ -111,7 +111,7 @@ def not_on_server(where: str) -> errors.EnvironmentProblem:
     """What works on files alone was asked of a PostgreSQL database."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        sentence("{} is the address of a PostgreSQL database, on which this does not work.", local(where)),
+        sentence("This works on a file only; {} names a database on a PostgreSQL server.", local(where)),
         sentence(
             "see docs/postgresql.md for what works there (pg_dump backs up), or name a file: {}",
             suggest("init", db=f"{constants.FOLDER}/{constants.FILE}"),

@@ -53,7 +53,8 @@ def differences(recorded: sqlite3.Connection, told: sqlite3.Connection, chain: s
         told: the one that the events were told into.
         chain: a session's id, or the chain of the store: then the tables that belong to no session are compared too.
     """
-    for table in _tables(recorded, chain):
+    # Both have the declared schema, and only a file tells it: the one on record may be on a server.
+    for table in _tables(told, chain):
         sides = (each.execute(table.sql, {"chain": chain}) for each in (recorded, told))
         yield from _compared(table, *sides)
 

@@ -33,6 +33,23 @@ def current(url: str, deadline_s: float) -> tuple[str, int, int]:
         connection.close()
 
 
+def check(url: str, deadline_s: float) -> tuple[str, list[Any]]:
+    """What is wrong inside a database, as `server_checks.check` says."""
+    return _checks().check(url, deadline_s)  # type: ignore[no-any-return]
+
+
+def doctor(url: str, deadline_s: float) -> tuple[str, dict[str, Any], list[Any]]:
+    """What is known of a database and its server, and what is wrong, as `server_checks.doctor` says."""
+    return _checks().doctor(url, deadline_s)  # type: ignore[no-any-return]
+
+
+def _checks() -> Any:
+    _loaded()
+    from orchestrator.store import server_checks
+
+    return server_checks
+
+
 def _loaded() -> Any:
     try:
         from orchestrator.store import postgresql

@@ -345,6 +345,9 @@ def is_alone(connection: sqlite3.Connection) -> bool:
 
     Where the file works without such a log, only connections that read or write at this moment are seen.
     """
+    others = getattr(connection, "others", None)
+    if others is not None:
+        return not others()
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     try:
         if mode != "wal":

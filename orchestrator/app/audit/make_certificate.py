@@ -33,8 +33,9 @@ _PERSONS = """SELECT e.seq, e.kind, coalesce(json_extract(e.input, '$.person.pro
     CASE e.channel WHEN 'terminal' THEN 'weak' ELSE 'possession' END)
     FROM audit_events e JOIN agents a ON a.id = e.actor AND a.kind = 'human'
     WHERE e.session_id = ? AND e.kind <> 'refusal' ORDER BY e.seq"""
-_MOVED = """SELECT entity_id, changed_by, reason, max(seq) FROM status_changes INDEXED BY ix_status_changes_entity
-    WHERE session_id = ? AND entity = 'group' GROUP BY entity_id"""
+_MOVED = """SELECT entity_id, changed_by, reason, seq FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = ? AND entity = 'group' ORDER BY entity_id, seq"""
+"""Moves of groups; the last of each counts."""
 _NAMES = "SELECT id, name FROM task_groups WHERE session_id = ?"
 _WORKFLOW = "SELECT name, hash FROM workflow_versions WHERE id = ?"
 _MERGE = """SELECT r.details, e.outcome, e.content FROM agent_reports r LEFT JOIN evidence e

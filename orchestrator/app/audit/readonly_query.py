@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import pagination
+from orchestrator.app.kernel import attached_evidence, pagination
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.store import readonly_sql
 
@@ -26,8 +26,9 @@ def query(context: Context, *, sql: str, limit: int = 1000, timeout: int = 30) -
     Raises:
         Refused: NOT_PERMITTED, it would do something else than read.
         UsageError: USAGE, the limit; SQL_INVALID, with what is wrong and where; QUERY_TIMEOUT.
-        EnvironmentProblem: BUSY, READ_ONLY, CORRUPT.
+        EnvironmentProblem: BUSY, READ_ONLY, CORRUPT; DATABASE_UNSUPPORTED, no server keeps a statement from acting.
     """
     pagination.check_limit(limit)
+    attached_evidence.require_file(context.path)
     found = readonly_sql.ask(context.path, sql, limit=limit, timeout_s=timeout, deadline_s=context.deadline_s)
     return {"success": True, "columns": found.columns, "rows": found.rows, "has_more": found.has_more}

@@ -80,6 +80,7 @@ def drive(
     """
     if context.path == constants.IN_MEMORY:
         raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
+    attached_evidence.require_file(context.path)
     root = str(attached_evidence.project_root(context.path))
     if request.clean:
         return _clean(context, _open_session(context, request), root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from orchestrator.core import masking, names, sha256, strict_json
@@ -426,9 +427,17 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
     call = _placed(context, _without_keys(call, context.secrets))
     work: Work | None = None
     try:
-        with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
-            work = Work(context, step, call)
-            return _attempt(work, action, files)
+        until = 0.0
+        while True:
+            try:
+                with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
+                    work = Work(context, step, call)
+                    return _attempt(work, action, files)
+            except EnvironmentProblem as problem:
+                # A server has ended the step in favour of another one, and nothing of it is left.
+                until = until or time.monotonic() + context.deadline_s
+                if not problem.data.get(constants.OVERTAKEN) or time.monotonic() >= until:
+                    raise
     except (Refused, InvalidInput) as problem:
         if not call.dry_run:
             _record_refusal(context, work.call if work is not None else call, problem, at)

@@ -30,10 +30,11 @@ class _Runner:
     Answers are held until what they speak of is committed. Where that fails each of them says so instead.
     """
 
-    def __init__(self, db: str | None, together: int) -> None:
-        self.db = db
+    def __init__(self, db: str | None, together: int, *, allow_superuser: bool) -> None:
         self.together = together
-        self.context = bootstrap.open_context(db, write=False, door=DOOR, stays=True)
+        self.context = bootstrap.open_context(db, write=False, door=DOOR, stays=True, server=True)
+        self.database = bootstrap.server(db) or self.context.path
+        self.allow_superuser = allow_superuser
         self.writes = False
         self.failed = 0
         self._held: list[tuple[dict[str, Any], int]] = []
@@ -84,8 +85,9 @@ class _Runner:
         if request.is_writing and not self.writes:
             trial = request.is_trial(bound)
             writing = bootstrap.open_context(
-                self.context.path, write=True, door=DOOR, stays=True, trial=trial, together=self.together > 1
-            )
+                self.database, write=True, door=DOOR, stays=True, trial=trial, together=self.together > 1, server=True,
+                allow_superuser=self.allow_superuser,
+            )  # fmt: skip
             if writing.is_rehearsal:
                 return writing
             self.close()
@@ -96,7 +98,7 @@ class _Runner:
 
     def _open_anew(self) -> None:
         """Read until a line writes again: what the context has taken in may never have been recorded."""
-        context = bootstrap.open_context(self.context.path, write=False, door=DOOR, stays=True)
+        context = bootstrap.open_context(self.database, write=False, door=DOOR, stays=True, server=True)
         self.close()
         self.context, self.writes, self._is_stale = context, False, False
 
@@ -116,7 +118,7 @@ def _batch(given: Given) -> Result:
     name = given.arguments.get("file", "-")
     stream = _open(name)
     lines = batch_lines.Lines(stream)
-    runner = _Runner(given.db, together)
+    runner = _Runner(given.db, together, allow_superuser=given.allow_superuser)
     try:
         for number, line in lines:
             runner.take(line, number)
@@ -186,7 +188,7 @@ def _known(runner: _Runner, problem: Exception) -> errors.OrchestratorError:
 def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
     """The answer of a command that is no operation; a document of its own comes under `document`."""
     command = catalogue.find(words)
-    call = batch_arguments.own(command, given, runner.db or runner.context.path)
+    call = batch_arguments.own(command, given, runner.database)
     found = invoke.run(command, call._replace(json=True))
     answer = {**found.answer, "document": strict_json.loads(found.text or "", words)} if found.raw else found.answer
     return {**operations.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}

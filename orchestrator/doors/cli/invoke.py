@@ -17,13 +17,6 @@ from orchestrator.hints import Any
 DOOR = "cli"
 SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")
 """Commands with a handler of their own that may take long and ask a person nothing."""
-ON_SERVERS = frozenset((
-    "audit decisions", "audit gaps", "audit head", "audit refusals", "audit timeline", "audit verify", "group create",
-    "group list", "group set-status", "group show", "handoff", "inbox", "next", "route", "session create",
-    "session list", "session show", "status", "task create", "task list", "task show",
-    "validate", "why",
-))  # fmt: skip
-"""Operations that work on a PostgreSQL database as well."""
 
 
 def run(command: Command, given: Given) -> Result:
@@ -58,7 +51,7 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         raise _spelt(words, problem) from None
     request = operations.find(words)
     context = bootstrap.open_context(
-        given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound), server=words in ON_SERVERS,
+        given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound), server=True,
         allow_superuser=given.allow_superuser,
     )
     try:
@@ -131,7 +124,9 @@ def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
     if request is None or not request.is_writing:
         return
     try:
-        context = bootstrap.open_context(given.db, write=True, door=DOOR)
+        context = bootstrap.open_context(
+            given.db, write=True, door=DOOR, server=True, allow_superuser=given.allow_superuser
+        )
     except OrchestratorError:
         return
     from orchestrator.app.kernel import malformed_calls

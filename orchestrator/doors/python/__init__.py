@@ -36,30 +36,34 @@ class Orchestrator(Methods):
         """Open a database that exists.
 
         Args:
-            path: the file or a URL `sqlite:///FILE`; found as the command line finds it where left out.
+            path: the file, or a URL `sqlite:///FILE` or `postgresql://...`; found as the command line finds it where
+                left out.
             read_only: open for reading, so that a file that may not be written can be read.
 
         Raises:
             EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, BUSY, SCHEMA_TOO_NEW; DATABASE_UNSUPPORTED, another
                 URL.
         """
-        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR, stays=True))
+        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR, stays=True, server=True))
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, workflow: str | os.PathLike[str] | None = None) -> Orchestrator:
         """Create or upgrade a database, register the first agents, load the workflow, and open it.
 
         Args:
-            path: the file or a URL `sqlite:///FILE`.
+            path: the file, or a URL `sqlite:///FILE` or `postgresql://...`; the latter's database exists already.
             workflow: a transitions file; the shipped one where left out.
 
         Raises:
             EnvironmentProblem: as `open`. InvalidInput: WORKFLOW_INVALID {problems}.
         """
-        from orchestrator.app import setup
+        from orchestrator.app import maintenance, setup
 
         file = _file(path) or ""
-        setup.create_database(file, bootstrap.now())
+        if bootstrap.server(file) is None:
+            setup.create_database(file, bootstrap.now())
+        else:
+            maintenance.create_on_server(file, bootstrap.now())
         opened = cls.open(file)
         try:
             setup.initialise(opened._context, workflow=pathlib.Path(workflow) if workflow is not None else None)
@@ -84,7 +88,9 @@ class Orchestrator(Methods):
         """
         from orchestrator.app.audit import import_session
 
-        database = os.path.abspath(_file(path) or "")
+        file_ = _file(path) or ""
+        bootstrap.require_path(file_)
+        database = os.path.abspath(file_)
         import_session.import_file(database, os.fspath(file), bootstrap.now())
         return cls.open(database)
 
@@ -120,6 +126,8 @@ def _file(path: str | os.PathLike[str] | None) -> str | None:
     if path is None:
         return None
     text = os.fspath(path)
+    if bootstrap.server(text) is not None:
+        return text
     if text.startswith(_SQLITE):
         return text.removeprefix(_SQLITE)
     bootstrap.require_path(text)

@@ -171,7 +171,7 @@ def test_a_copy_has_a_name(desk: Desk) -> None:
         maintenance.backup(str(desk.path), "")
     with pytest.raises(errors.UsageError, match="FILE is blank"):
         maintenance.backup(str(desk.path), " ")
-    with pytest.raises(errors.EnvironmentProblem, match="FILE is the address of a PostgreSQL database"):
+    with pytest.raises(errors.EnvironmentProblem, match="FILE names a database on a PostgreSQL server"):
         maintenance.backup(str(desk.path), "postgresql://h/copy")
 
 

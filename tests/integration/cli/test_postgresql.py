@@ -5,17 +5,24 @@ Source: spec 90, sections 1 and 4.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pathlib
 import re
 import shlex
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
+from orchestrator import Orchestrator, store
+from orchestrator.app.kernel import operations
+from orchestrator.errors import EnvironmentProblem
 from tests import postgresql
 from tests.cases import every
-from tests.integration.cli.conftest import Ask, Run
+from tests.integration.cli.conftest import Ask, Run, jsonl
 
 STORY = """
 init
@@ -62,7 +69,8 @@ audit verify
 audit verify S1
 """
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-_HASH = re.compile(r"\b[0-9a-f]{64}\b")
+_SECONDS = re.compile(r'seconds": \d+')
+_HASH = re.compile(r'\b[0-9a-f]{64}\b|[A-Za-z0-9+/]{43,}=?|"[0-9a-f]{4}"')
 
 
 def _told(answer: dict[str, Any], *places: str) -> str:
@@ -70,7 +78,7 @@ def _told(answer: dict[str, Any], *places: str) -> str:
     text = json.dumps(answer, sort_keys=True)
     for place in places:
         text = text.replace(place, "DB")
-    return _HASH.sub("HASH", _MOMENT.sub("MOMENT", text))
+    return _SECONDS.sub("SECONDS", _HASH.sub("HASH", _MOMENT.sub("MOMENT", text)))
 
 
 def test_every_answer_is_that_of_a_file(
@@ -84,6 +92,116 @@ def test_every_answer_is_that_of_a_file(
         assert _told(other, url) == _told(one, file), line
     owner.run("DROP DATABASE empty;")
     owner.close()
+
+
+BATCH: list[tuple[str, dict[str, Any]]] = [
+    ("agent register", {"id": "dev-1", "role": "developer", "parent": "developer"}),
+    ("agent register", {"id": "dev-2", "role": "developer", "parent": "developer"}),
+    ("agent deactivate", {"id": "dev-2", "by": "project_manager", "reason": "gone"}),
+    ("agent list", {}),
+    ("agent show", {"id": "dev-1"}),
+    ("agent tree", {}),
+    ("session create", {"id": "S1", "goal": "ship"}),
+    ("session create", {"id": "S2", "goal": "other"}),
+    ("group create", {"id": "A", "session_id": "S1", "name": "a"}),
+    ("group create", {"id": "B", "session_id": "S1", "name": "b"}),
+    ("group depend", {"id": "B", "on": "A", "session_id": "S1", "by": "project_manager", "reason": "first"}),
+    ("group undepend", {"id": "B", "on": "A", "session_id": "S1", "by": "project_manager", "reason": "no"}),
+    ("criterion add", {"id": "C1", "text": "tests pass", "session_id": "S1", "by": "project_manager"}),
+    ("criterion add", {"id": "C2", "text": "runs", "command": ["true"], "session_id": "S1", "by": "project_manager"}),
+    ("criterion add", {"id": "C3", "text": "goes", "session_id": "S1", "by": "project_manager"}),
+    ("criterion remove", {"id": "C3", "session_id": "S1", "by": "project_manager", "reason": "out of scope"}),
+    ("route", {"current_agent": "project_manager", "status": "PLANNING_COMPLETE", "session_id": "S1"}),
+    ("criterion set", {"id": "C1", "status": "met", "session_id": "S1", "by": "qa_expert", "evidence": "ran them"}),
+    ("criterion approve", {"id": "C2", "session_id": "S1"}),
+    ("criterion list", {"session_id": "S1"}),
+    ("task create", {"id": "T1", "title": "one", "session_id": "S1", "group_id": "A", "assignee": "dev-1"}),
+    ("task create", {"id": "T2", "title": "two", "session_id": "S1", "group_id": "A", "depends_on": ["T1"]}),
+    ("task create", {"id": "T3", "title": "three", "session_id": "S1", "group_id": "A"}),
+    ("task depend", {"id": "T3", "on": "T2", "session_id": "S1", "by": "project_manager"}),
+    ("task undepend", {"id": "T3", "on": "T2", "session_id": "S1", "by": "project_manager"}),
+    ("task claim", {"id": "T1", "agent_id": "dev-1", "session_id": "S1", "token": "t1"}),
+    ("task heartbeat", {"id": "T1", "agent_id": "dev-1", "session_id": "S1", "token": "t1"}),
+    ("task release", {"id": "T1", "agent_id": "dev-1", "session_id": "S1", "token": "t1"}),
+    ("task set-status", {"id": "T1", "status": "in_progress", "session_id": "S1", "by": "dev-1"}),
+    ("task status", {"id": "T1", "status": "blocked", "session_id": "S1", "by": "dev-1", "reason": "no key"}),
+    ("task list", {"session_id": "S1", "limit": 2}),
+    ("task show", {"id": "T1", "session_id": "S1"}),
+    ("blocker list", {"session_id": "S1", "status": "open"}),
+    ("blocker show", {"id": "S1:B19", "session_id": "S1"}),
+    ("blocker resolve", {"id": "S1:B19", "session_id": "S1", "by": "dev-1", "resolution": "fixed", "reason": "key"}),
+    ("next", {"session_id": "S1", "agent_id": "dev-1"}),
+    ("workflow show", {}),
+    ("workflow versions", {}),
+    ("workflow graph", {}),
+    ("workflow diff", {"one": "1", "other": "1"}),
+    ("workflow what-if", {"file": "nothing.json", "session": "S1"}),
+    ("workflow load", {"file": "nothing.json", "by": "project_manager"}),
+    ("route", {"current_agent": "developer", "status": "READY_FOR_QA", "session_id": "S1", "group_id": "A"}),
+    ("route", {"current_agent": "qa_expert", "status": "BLOCKED", "session_id": "S1", "group_id": "A",
+               "summary": "the environment is down"}),
+    ("redispatch", {"group_id": "A", "session_id": "S1", "reason": "again"}),
+    ("handoff", {"group_id": "A", "session_id": "S1"}),
+    ("inbox", {}),
+    ("answer", {"id": "S1:Q1", "decision": "continue", "note": "go on"}),
+    ("session testing-mode", {"mode": "minimal", "session_id": "S2", "by": "project_manager", "reason": "prototype"}),
+    ("session upgrade-workflow", {"id": "S2", "by": "project_manager", "reason": "newer"}),
+    ("session pause", {"id": "S2", "by": "project_manager", "reason": "holiday"}),
+    ("session resume", {"id": "S2", "by": "project_manager", "reason": "back"}),
+    ("session end", {"id": "S2", "by": "user"}),
+    ("session list", {}),
+    ("session show", {"id": "S2"}),
+    ("group set-status", {"id": "B", "status": "cancelled", "session_id": "S1", "by": "project_manager",
+                          "reason": "out"}),
+    ("group list", {"session_id": "S1"}),
+    ("group show", {"id": "A", "session_id": "S1"}),
+    ("human list", {}),
+    ("human enrol", {"kind": "token"}),
+    ("human link", {}),
+    ("human remove", {"kind": "token"}),
+    ("human reset", {}),
+    ("status", {"session_id": "S1"}),
+    ("status", {"session_id": "S1", "at": 12}),
+    ("why", {"id": "A", "session_id": "S1"}),
+    ("why", {"id": "T1", "session_id": "S1"}),
+    ("validate", {"session_id": "S1", "record": True}),
+    ("certificate make", {"session_id": "S1"}),
+    ("audit decisions", {"session_id": "S1", "agent": "developer"}),
+    ("audit timeline", {"session_id": "S1", "lanes": True}),
+    ("audit refusals", {"session_id": "S1", "limit": 2, "order": "desc"}),
+    ("audit blockers", {"session_id": "S1", "status": "resolved"}),
+    ("audit gaps", {"session_id": "S1"}),
+    ("audit stats", {"session_id": "S1"}),
+    ("audit export", {"session_id": "S1"}),
+    ("audit head", {}),
+    ("audit verify", {}),
+    ("audit replay", {"every": True}),
+    ("import peer", {"file": "nothing.db"}),
+]
+"""A call of every operation that works on a server; what is refused is refused on both."""
+
+
+def test_every_operation_answers_as_on_a_file(run: Run, pg_url: str, tmp_path: pathlib.Path) -> None:
+    assert {words for words, _ in BATCH} == operations.every().keys() - ON_FILES
+    file = str(tmp_path / "file.db")
+    assert run("init", ORCHESTRATOR_DB=file).returncode == 0
+    told = [
+        run("batch", *flags, stdin=jsonl(BATCH), ORCHESTRATOR_DB=each).stdout.decode().splitlines()
+        for each, flags in ((file, ()), (pg_url, ("--commit-every", "10")))
+    ]
+    for line, *answers in zip(BATCH, *told, strict=True):
+        one, other = (json.loads(answer) for answer in answers)
+        assert _told(other, pg_url) == _told(one, file), line
+
+
+def test_the_python_interface_takes_a_url(pg_url: str) -> None:
+    with Orchestrator.create(pg_url) as opened:
+        opened.session_create(id="S1", goal="one change")
+        assert opened.path == pg_url
+    with Orchestrator.open(pg_url, read_only=True) as opened:
+        assert opened.status()["session"]["id"] == "S1"
+        with pytest.raises(EnvironmentProblem, match="works on a file only"):
+            opened.audit_query("SELECT 1")
 
 
 def test_the_schema_is_created_once_and_its_version_told(ask: Ask, pg_url: str) -> None:
@@ -101,6 +219,8 @@ UNREACHABLE = [
     (f"postgresql://team@/x?host=FOLDER&password={SECRET}&nonsense=1", "NO_DATABASE", "postgresql://USER@HOST"),
     (f"postgresql://team:{SECRET}/with@signs@127.0.0.1:1/x", "NO_DATABASE", "start the server"),
     (f"postgresql://orchestrator:{SECRET}@/postgres?host=FOLDER", "READ_ONLY", "--allow-superuser"),
+    (f"postgresql://locked:{SECRET}@/filled?host=FOLDER", "NO_DATABASE", "give the right password"),
+    ("postgresql://locked@/filled?host=FOLDER", "NO_DATABASE", "give the password"),
 ]
 
 
@@ -116,8 +236,10 @@ def test_what_cannot_be_opened_says_why_and_shows_no_password(
     assert SECRET.encode() not in done.stdout + done.stderr
 
 
-ELSEWHERE = ["db backup x", "db restore x", "db check", "db downgrade base", "audit query 'SELECT 1'",
-             "batch", "serve --port 0", "drive"]  # fmt: skip
+ON_FILES = {"audit query", "drive", "install claude-code", "install codex"}
+"""Operations that need a file."""
+ELSEWHERE = ["db backup x", "db restore x", "db check --repair", "db downgrade base", "audit query 'SELECT 1'",
+             "serve --port 0", "drive", "install codex"]  # fmt: skip
 
 
 @every("words", ELSEWHERE)
@@ -131,7 +253,7 @@ RIGHTS = [
     ("ALTER ROLE team SET default_transaction_read_only = on", "READ_ONLY", "default_transaction_read_only"),
     ("ALTER ROLE team SET statement_timeout = '1ms'", "BUSY", "statement_timeout"),
     ("REVOKE INSERT ON ALL TABLES IN SCHEMA public FROM team", "READ_ONLY", "grant"),
-    ("UPDATE alembic_version SET version_num = '0001'", "SCHEMA_TOO_OLD", "db upgrade"),
+    ("UPDATE alembic_version SET version_num = '0001'", "SCHEMA_TOO_OLD", "empty database"),
     ("UPDATE alembic_version SET version_num = '9999'", "SCHEMA_TOO_NEW", "newer"),
 ]
 
@@ -147,7 +269,92 @@ def test_what_the_server_does_not_allow_writes_nothing(
         answer = ask("session", "create", "S9", ORCHESTRATOR_DB=pg_url)
         assert (answer["_exit"], answer["code"]) == (5, code), answer
         assert way in answer["suggestion"]
+        trial = ask("validate", "S9", ORCHESTRATOR_DB=pg_url)
+        assert trial["code"] == code or "REVOKE" in statement
         assert owner.execute("SELECT count(*) AS n FROM sessions").fetchall()[0]["n"] == 0
     finally:
         owner.run("ALTER ROLE team RESET ALL;")
         owner.close()
+
+
+DOCTOR = [
+    ("", "team", 0, {}),
+    ("", "orchestrator", 0, {"SUPERUSER": "warning"}),
+    ("", "client", 0, {"RIGHTS": "info", "SCHEMA_UNCHECKED": "info"}),
+    ("ALTER ROLE team SET default_transaction_read_only = on", "team", 0, {"READ_ONLY": "warning"}),
+    ("UPDATE alembic_version SET version_num = '0001'", "team", 1, {"SCHEMA_TOO_OLD": "error"}),
+    ("UPDATE alembic_version SET version_num = '9999'", "team", 1, {"SCHEMA_TOO_NEW": "error"}),
+    ("DROP TRIGGER agent_reports_are_never_deleted ON agent_reports", "team", 1, {"TRIGGER_MISSING": "error"}),
+    ("ALTER TABLE task_groups DISABLE TRIGGER task_groups_completed_needs_path", "team", 1,
+     {"TRIGGER_ALTERED": "error"}),
+]
+
+
+@pytest.mark.parametrize(("statement", "user", "code", "findings"), DOCTOR)
+def test_doctor_looks_at_the_server(
+    ask: Ask, pg_folder: pathlib.Path, pg_url: str, statement: str, user: str, code: int, findings: dict[str, str]
+) -> None:
+    name = re.findall(r"/(test\d+)\?", pg_url)[0]
+    owner = postgresql.Connection(pg_folder, name)
+    owner.run("DO $$ BEGIN CREATE ROLE client LOGIN; EXCEPTION WHEN duplicate_object THEN END $$;"
+              " GRANT SELECT ON ALL TABLES IN SCHEMA public TO client;")  # fmt: skip
+    owner.run(f"BEGIN; {postgresql.MAY_WRITE}; {statement or 'SELECT 1'}; COMMIT;")
+    try:
+        answer = ask("doctor", ORCHESTRATOR_DB=postgresql.address(pg_folder, name, user))
+        found = {each["id"]: each["severity"] for each in answer["findings"] if each["id"] not in OF_THE_SYSTEM}
+        assert (answer["_exit"], found) == (code, findings)
+        assert (answer["facts"]["user"], answer["facts"]["encoding"]) == (user, "UTF8")
+        if user == "team" and code == 0 and not statement:
+            assert ask("db", "check", ORCHESTRATOR_DB=pg_url)["problems"] == []
+    finally:
+        owner.run("ALTER ROLE team RESET ALL;")
+        owner.close()
+
+
+OF_THE_SYSTEM = ("PROCESSES_UNKNOWN", "ORPHANS_UNKNOWN")
+
+
+def test_a_missing_driver_says_what_to_install(
+    pg_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "orchestrator.store.postgresql")
+    monkeypatch.delattr(store, "postgresql")
+    with pytest.raises(EnvironmentProblem) as caught:
+        Orchestrator.open(pg_url)
+    assert (caught.value.code, caught.value.exit_code) == ("DATABASE_UNSUPPORTED", 5)
+    assert "guarded-orchestrator[postgres]" in caught.value.suggestion
+
+
+def test_a_server_without_room_writes_nothing(
+    ask: Ask, pg_folder: pathlib.Path, pg_template: str, tmp_path: pathlib.Path
+) -> None:
+    place, owner = tmp_path / "small", postgresql.Connection(pg_folder)
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", place]
+    mounted = subprocess.run(mount, capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        for above in (tmp_path, *tmp_path.parents[:3]):
+            above.chmod(above.stat().st_mode | 0o055)
+        os.chown(place, postgresql.NOBODY, postgresql.NOBODY)
+        owner.run(f"CREATE TABLESPACE small LOCATION '{place}';")
+        owner.run("CREATE DATABASE cramped TEMPLATE filled OWNER team TABLESPACE small;")
+        url = postgresql.address(pg_folder, "cramped")
+        assert ask("session", "create", "S1", ORCHESTRATOR_DB=url)["success"]
+        with contextlib.suppress(OSError), (place / "filling").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(8192))
+        refused = [ask("session", "create", f"S{each}", "--goal", "g" * 200_000 + str(each), ORCHESTRATOR_DB=url)
+                   for each in range(2, 5)]  # fmt: skip
+        full = [each for each in refused if not each["success"]]
+        assert {(each["code"], each["_exit"]) for each in full} == {("DISK_FULL", 5)}, refused
+        (place / "filling").unlink()
+        assert ask("session", "create", "S9", ORCHESTRATOR_DB=url)["success"]
+        assert ask("audit", "verify", ORCHESTRATOR_DB=url)["findings"] == []
+    finally:
+        owner.run("DROP DATABASE IF EXISTS cramped WITH (FORCE);")
+        owner.run("DROP TABLESPACE IF EXISTS small;")
+        owner.close()
+        subprocess.run(["umount", place], check=True)

@@ -16,7 +16,7 @@ import pytest
 from orchestrator import bootstrap
 from orchestrator.app.kernel import operations
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError
-from orchestrator.store import postgresql, row_hashes, step
+from orchestrator.store import postgresql, row_hashes, sqlite, step
 from orchestrator.store.constants import STORE_CHAIN
 from tests.cases import every
 
@@ -112,6 +112,66 @@ def test_a_connection_lost_at_commit_is_answered_by_what_the_server_has(pg_url: 
         assert count(reading) == 2
 
 
+class Overtaken:
+    """A server that gives a step up, so many times, when it has written its rows."""
+
+    def __init__(self, connection: postgresql.Connection, state: str, times: int) -> None:
+        self._state, self.left, self._run = state, times, connection.run
+        connection.run = self  # type: ignore[method-assign]
+
+    def __call__(self, sql: str, values: Any = None, **more: Any) -> Any:
+        if sql != "COMMIT" or not self.left:
+            return self._run(sql, values, **more)
+        self.left -= 1
+        return self._run(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{self._state}'; END $$")
+
+
+@every("state", ["40001", "40P01"])
+def test_a_step_that_is_given_up_for_another_one_is_taken_again(pg_url: str, state: str) -> None:
+    with opened(pg_url) as context:
+        create(context, f"S{state}")
+        given = Overtaken(context.connection, state, 2)
+        assert operations.call(context, "group create", id="A", session_id=f"S{state}")["success"]
+        assert given.left == 0
+        rows = context.connection.execute("SELECT count(*) FROM audit_events WHERE session_id = ?", (f"S{state}",))
+        assert rows.fetchone() == (2,)
+
+
+def test_a_step_that_is_given_up_for_ever_is_busy_in_the_end(pg_url: str) -> None:
+    with opened(pg_url, ORCHESTRATOR_BUSY_TIMEOUT="0.05") as context:
+        create(context)
+        Overtaken(context.connection, "40P01", 10**6)
+        with pytest.raises(EnvironmentProblem) as caught:
+            operations.call(context, "group create", id="A", session_id="S1")
+        assert (caught.value.code, count(context)) == ("BUSY", 1)
+
+
+def test_two_steps_that_wait_for_each_other_are_both_taken(pg_url: str) -> None:
+    with opened(pg_url) as one, opened(pg_url) as other:
+        for name in ("S1", "S2"):
+            create(one, name)
+        meet = threading.Barrier(2, timeout=10)
+
+        def cross(context: Any, own: str, others: str) -> None:
+            run, is_first = context.connection.run, [True]
+
+            def crossing(sql: str, values: Any = None, **more: Any) -> Any:
+                if sql == "COMMIT" and is_first.pop() if is_first else False:
+                    meet.wait()
+                    run("SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE", (others,))
+                return run(sql, values, **more)
+
+            context.connection.run = crossing
+            operations.call(context, "group create", id="A", session_id=own)
+
+        threads = [threading.Thread(target=cross, args=each) for each in ((one, "S1", "S2"), (other, "S2", "S1"))]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert one.connection.execute("SELECT count(*) FROM task_groups").fetchone() == (2,)
+
+
 def test_what_is_refused_leaves_nothing_and_the_connection_goes_on(pg_url: str) -> None:
     with opened(pg_url) as context:
         create(context)
@@ -143,6 +203,13 @@ def test_rows_hide_their_number_and_steps_of_all_chains_are_in_order(pg_url: str
 def test_the_level_of_syncs_is_the_servers(pg_url: str, level: str, wanted: str) -> None:
     with opened(pg_url, ORCHESTRATOR_SYNCHRONOUS=level) as context:
         assert context.connection.run("SHOW synchronous_commit").fetchone() == (wanted,)
+
+
+def test_who_else_is_connected_is_told(pg_url: str) -> None:
+    with opened(pg_url) as context:
+        alone = sqlite.is_alone(context.connection)
+        with opened(pg_url, write=False):
+            assert (alone, sqlite.is_alone(context.connection)) == (True, False)
 
 
 def test_a_nul_character_is_refused(pg_url: str) -> None:

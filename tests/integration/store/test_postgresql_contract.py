@@ -1,0 +1,34 @@
+"""The tests of use cases pass on PostgreSQL as well: `pytest --store postgresql`.
+
+Source: spec 90, section 1.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tests import postgresql
+from tests.conftest import LONG, clean_environment
+
+CHOSEN = ("tests/integration/app/test_reports.py", "tests/integration/tasks/test_claims.py")
+"""What always runs: reports, turns and their repeats; claims, which compare times and read walks."""
+FURTHER = (
+    "tests/integration/app/test_actors.py", "tests/integration/app/test_enrolment.py",
+    "tests/integration/app/test_human.py", "tests/integration/app/test_lifted_blockers.py",
+    "tests/integration/app/test_questions.py", "tests/integration/app/test_sessions.py",
+)  # fmt: skip
+"""What runs in addition with the long drills."""
+
+
+@pytest.mark.skipif(postgresql.programs() is None, reason="no PostgreSQL server, 14 or later, is installed")
+def test_use_cases_behave_on_postgresql_as_on_a_file(repository: pathlib.Path) -> None:
+    files = (*CHOSEN, *FURTHER) if LONG else CHOSEN
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--store=postgresql"]
+    environment = {name: value for name, value in clean_environment().items() if not name.startswith("PYTEST_")}
+    how = {"cwd": repository, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([*command, *files], check=False, **how)  # type: ignore[call-overload]
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
