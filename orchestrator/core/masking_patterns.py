@@ -114,8 +114,9 @@ _BESIDE = r"(?<![a-z0-9])[a-z0-9](?=[a-z0-9_.-]{16}|[a-z0-9_.-]{0,15}\Z)"
 """Where a key without a mark may begin; it is no shorter."""
 _SHARE = r"(?:[a-z]:|\*|\\\\\S{1,120}+|\"\\\\[^\"\r\n]{1,120}\"|/[a-z]\S{0,80}+)"
 
-_PASS = ("pass",)
-_WORDS = ("pass", "secret", "token", "key")
+_PASS = ("passw", "passp")
+"""With what `pass` goes on in all that hints need but `pass` itself."""
+_WORDS = (*_PASS, "secret", "token", "key")
 
 HINTS = (
     *KEY_HINTS,
@@ -150,7 +151,7 @@ HINTS = (
         "option",
         kinds.GENERIC,
         lower=True,
-        needs=(*_WORDS, "pw"),
+        needs=("pass", "secret", "token", "key", "pw"),
     ),
     Hint(
         " -",
@@ -219,8 +220,8 @@ HINTS = (
     Hint("authtoken", rf"authtoken{_LAST_ARGUMENT}", "option", kinds.GENERIC, lower=True, needs=("token",)),
     Hint("<<", r"<<<[ \t]{0,4}(?=\S|\Z)", "fed", kinds.GENERIC),
     Hint("<<", r"<<(?<!<<<)-?[ \t]{0,4}[\"'\\]?\w{1,40}[\"']?[^\r\n]{0,200}\r?\n(?=.|\Z)", "fed", kinds.GENERIC),
-    Hint("echo ", r"echo[ ](?:-[neE]{1,3}[ ])?(?=\S|\Z)", "piped", kinds.GENERIC),
-    Hint("printf ", r"printf[ ](?=\S|\Z)", "piped", kinds.GENERIC),
+    Hint("echo ", r"echo[ ](?:-[neE]{1,3}[ ])?(?=\S|\Z)", "piped", kinds.GENERIC, needs=("|",)),
+    Hint("printf ", r"printf[ ](?=\S|\Z)", "piped", kinds.GENERIC, needs=("|",)),
     Hint("", _BESIDE, "beside", kinds.GENERIC, lower=True),
     Hint("pass", rf"pass(?:wor[dt]|wd|phrase|code|ord|{_PASSE})?" + _AFTER, "password", kinds.JSON, lower=True),
     Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
@@ -281,7 +282,7 @@ PLAIN_LIMIT = 3
 
 def lowered(text: str) -> str:
     """The text in lower case, of the same length."""
-    return text.replace("\u0130", "i").lower()
+    return text.lower() if text.isascii() else text.replace("\u0130", "i").lower()
 
 
 _ENDING = 3
