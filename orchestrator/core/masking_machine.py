@@ -47,6 +47,7 @@ _BEGINNINGS: dict[str, list[str]] = {}
 """What a key may begin with, the longest first, by the last character."""
 for _each in sorted({mark[:end] for mark in patterns.BEGINS for end in range(1, len(mark) + 1)}, key=len, reverse=True):
     _BEGINNINGS.setdefault(_each[-1], []).append(_each)
+_LONGEST_BEGINNING = max(map(len, patterns.BEGINS))
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
 
@@ -75,10 +76,11 @@ that begin with it."""
 
 _NO_WORDS = frozenset[str]()
 _LONGEST_LITERAL = max(len(hint.literal) for hint in patterns.HINTS)
-WORDS = tuple(dict.fromkeys((*NAMES, *(word for hint in patterns.HINTS for word in hint.needs))))
+_NEEDED = dict.fromkeys((*NAMES, *(word for hint in patterns.HINTS for word in hint.needs)))
+WORDS = (*_NEEDED, *tables.LABELS)
 """Without these words, in lower case, a text holds none of the hints that have or need one."""
-_RARE_WORDS = tuple((rarest(word), word) for word in WORDS if not word.startswith("pass") or word == "pass")
-_BEHIND_PASS = tuple(word for word in WORDS if word.startswith("pass"))
+_RARE_WORDS = tuple((rarest(word), word) for word in _NEEDED if not word.startswith("pass") or word == "pass")
+_BEHIND_PASS = tuple(word for word in _NEEDED if word.startswith("pass"))
 _BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
 
 
@@ -120,13 +122,15 @@ def _words(letters: Letters) -> frozenset[str]:
     """Which of `WORDS` are in a text."""
     lower = letters.lower()
     found = [word for rare, word in _RARE_WORDS if rare in lower and word in lower]
-    return frozenset([*found, *(word for word in _BEHIND_PASS if word in lower)] if "pass" in found else found)
+    if "pass" in found:
+        found += [word for word in _BEHIND_PASS if word in lower]
+    return frozenset((*found, *tables.LABELS) if letters.labelled else found)
 
 
 @functools.cache
 def _words_of(hint: patterns.Hint) -> frozenset[str]:
     """The words that are in a hint's literal, so that a text without one of them holds no such hint."""
-    return frozenset(word for word in WORDS if word in hint.literal.lower())
+    return frozenset(word for word in WORDS if word in hint.literal or word in hint.literal.lower())
 
 
 class _Open:
@@ -343,8 +347,10 @@ class Machine:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
         ended = len(self._ends)
         while self._step(view, sources, tails):
-            if len(self._ends) > ended:  # behind it a word may begin
-                ended, tails = len(self._ends), self._tails(view)
+            if len(self._ends) > ended:
+                ended = len(self._ends)
+                if self._at >= len(view.text) - _LONGEST_BEGINNING:  # behind it a word may begin
+                    tails = self._tails(view)
         waiting = [source.at for source in sources if source.found]
         self.waits = bool(waiting)
         # Where an open secret may yet end, the next may begin. What decides about its end is no further away than this.
@@ -502,8 +508,7 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
             # A mark that ends with a sign begins before it.
             begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
             sources += [source for source in begins if source.match]
-            last = seen.find(literal, back)
-            near = last if 0 <= last < near else near
+            near = _undecided(seen, literal, hints, back, near)
     if not view.final:
         for literal, lowered in _awaited(kind, words):
             last = (lower if lowered else text).find(literal, back)
@@ -513,6 +518,16 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
         sources += [source] if source.match else []
         near = back
     return sources, near
+
+
+def _undecided(seen: str, literal: str, hints: list[patterns.Hint], at: int, near: int) -> int:
+    """Where from a place on a literal stands that may yet begin a hint; one that is there is decided on, or waits."""
+    place = seen.find(literal, at)
+    while 0 <= place < near:
+        if not all(compiled(hint.pattern).match(seen, place) for hint in hints):
+            return place
+        place = seen.find(literal, place + 1)
+    return near
 
 
 def _may_be_marked(unread: Letters, view: View) -> bool:

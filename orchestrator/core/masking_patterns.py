@@ -513,7 +513,7 @@ def is_label(value: str) -> bool:
 
 def is_pattern(value: str) -> bool:
     """Whether a value is a regular expression, or a list of what a form checks: `required|min:8`."""
-    return bool(compiled(_PATTERN).fullmatch(value))
+    return ("[" in value or "|" in value) and bool(compiled(_PATTERN).fullmatch(value))
 
 
 def is_code(rest: str) -> bool:

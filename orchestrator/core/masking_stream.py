@@ -76,6 +76,7 @@ class Stream:
         # While all goes by, only its end is kept; the passes are told of it when one of them has something to do.
         self._tail: str | None = None
         self._untold = 0
+        self._dense = False
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
@@ -95,7 +96,9 @@ class Stream:
         if not rest:
             return passed
         self._tell()
-        return passed + self._masked_again(self._pass.feed(rest))
+        shown = self._pass.feed(rest)
+        self._dense = shown != rest
+        return passed + self._masked_again(shown)
 
     def _plain(self, text: str) -> tuple[int, bool]:
         """Up to where a piece holds no secret, and none begins; and whether it hides anything.
@@ -108,8 +111,11 @@ class Stream:
         known = self._context + text
         letters = Letters(known)
         found = look(known, self._secrets, keys_only=self._keys_only, letters=letters)
+        # Where the last piece held a secret the next one mostly does, and a closer look would only cost.
         if found not in (NOTHING, HIDDEN) and (
-            found in (BROKEN, COLOURED) or may_begin(known, self._secrets, self._keys_only, found, letters)
+            self._dense
+            or found in (BROKEN, COLOURED)
+            or may_begin(known, self._secrets, self._keys_only, found, letters)
         ):
             return 0, False
         # A look leaves out what is not Latin, whether a terminal shows it or not.
@@ -169,7 +175,7 @@ class Stream:
             self._near = AROUND + len(text)
         near, shown = self._until(text), ""
         if not near and not self._again.rests:
-            near = text.find("\n") + 1 or len(text)
+            near = text.find("\n", 0, _CONTEXT) + 1 or min(len(text), _CONTEXT)
         if near:
             shown, text = self._again.feed(text[:near]), text[near:]
         if not text or not self._again.rests:
