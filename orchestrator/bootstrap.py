@@ -440,7 +440,7 @@ def open_service(
     def opened(write: bool) -> Context:
         return open_context(
             database, write=write, door="http", channel=web_run_service.CHANNEL, environment=variables, shared=True,
-            stays=True,
+            stays=True, together=write,
         )  # fmt: skip
 
     def session_on(context: Context, root: str) -> run_session.RunSession:
@@ -448,7 +448,7 @@ def open_service(
         return run_session.RunSession(lambda: context, place, flags, executors, variables=variables)
 
     opened(True).connection.close()
-    return web_run_service.Service(Pool(opened), session_on, tell, lacking)
+    return web_run_service.Service(Pool(opened, shares_commits=True), session_on, tell, lacking)
 
 
 def open_autopilot(

@@ -210,7 +210,7 @@ class Output:
         own, path = os.fstat(self._file.fileno()), os.fspath(self._raw or "")
         try:
             found = os.lstat(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             found = None
         if found is None:
             folder = os.path.dirname(path)

@@ -65,8 +65,13 @@ def look(root: str) -> Look:
 
 
 def _sessions(root: str) -> frozenset[str]:
+    """The sessions that have a folder; what is a file or a link, or lies behind a link, is none."""
+    folder = os.path.join(root, _SESSIONS).rstrip("/")
     try:
-        return frozenset(os.listdir(os.path.join(root, _SESSIONS)))
+        if os.path.islink(folder):
+            return frozenset()
+        with os.scandir(folder) as found:
+            return frozenset(entry.name for entry in found if entry.is_dir(follow_symlinks=False))
     except OSError:
         return frozenset()
 
@@ -90,6 +95,10 @@ def _settings(root: str) -> dict[str, str | None]:
             found[f"{folder}/"] = None
             found |= {path: snapshot.content_hash(root, path) for path in _files(root, folder)}
     return found
+
+
+def _fate(after: Look, name: str) -> str:
+    return "replaced" if os.path.lexists(os.path.join(after.root, _SESSIONS + name)) else "deleted"
 
 
 class _Writers(NamedTuple):
@@ -136,7 +145,7 @@ def differences(
     gone = before.sessions - after.sessions
     found = [f"{evidence_files.OWN_FOLDER} (replaced)"] if before.folder not in (None, after.folder) else []
     found += [
-        f"{_told(_SESSIONS + name)} (the evidence folder was deleted while the executor ran)"
+        f"{_told(_SESSIONS + name)} (the evidence folder was {_fate(after, name)} while the executor ran)"
         for name in sorted(gone, key=lambda name: (name != session, name))
     ]
     found += _of_settings(before.settings, after.settings)

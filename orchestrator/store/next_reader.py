@@ -67,13 +67,13 @@ AWAITING_DEAD_END = f"""SELECT d.task_id, o.id FROM blockers b INDEXED BY ix_blo
     WHERE b.session_id = :session AND b.resolved_seq IS NULL AND b.cause = 'dependency'
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
     ORDER BY t.priority, t.created_at LIMIT 1"""
-# Of each group, and of none, what is in progress in the hands of a role and may be overdue: `core.tasks` decides.
-HELD = f"""SELECT {_COLUMNS}, a.active FROM (SELECT NULL AS id
+# Of each group, and of none, what is in progress and may be overdue: `core.tasks` decides.
+HELD = f"""SELECT {_COLUMNS}, a.active, a.role FROM (SELECT NULL AS id
         UNION ALL SELECT id FROM task_groups WHERE session_id = :session AND (:group IS NULL OR id = :group)) g
     CROSS JOIN tasks t INDEXED BY ix_tasks_group
         ON t.session_id = :session AND t.group_id IS g.id AND t.status = 'in_progress'
     CROSS JOIN agents a ON a.id = coalesce(t.claim_holder, t.assignee)
-    WHERE a.role = :role AND (a.active = 0 OR t.claim_until IS NOT NULL)"""
+    WHERE a.active = 0 OR t.claim_until IS NOT NULL"""
 OWN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
     WHERE t.assignee IN (:agent, :place) AND t.status IN ('backlog', 'todo') AND t.session_id = :session
     AND t.parent_id IS NOT :main AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group) AND NOT {_WAITS}"""
@@ -228,11 +228,15 @@ def dead_end(
 
 
 def overdue(connection: sqlite3.Connection, session: str, asker: Standing, now: str) -> Task | None:
-    """The first task in progress of the asker's role that it may take over: see `core.tasks.overdue`."""
-    parameters = {"session": session, "role": asker.role, "group": asker.group_id}
-    held = ((Task(*row), active) for *row, active in connection.execute(HELD, parameters))
-    offered = (task for task, active in held if tasks.overdue(task, now, gone=not active))
-    return min(offered, key=tasks.order, default=None)
+    """The first task in progress that the asker may take over, those of its own role before others.
+
+    `core.tasks.overdue` decides, as it does for a claim, which asks for no role either.
+    """
+    parameters = {"session": session, "group": asker.group_id}
+    held = ((Task(*row), active, role) for *row, active, role in connection.execute(HELD, parameters))
+    offered = ((role != asker.role, tasks.order(task), task) for task, active, role in held
+               if tasks.overdue(task, now, gone=not active))  # fmt: skip
+    return min(offered, default=(False, (), None))[2]
 
 
 def pending(connection: sqlite3.Connection, session: str) -> int:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.app.kernel import copy_in_memory
 from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.shared_calls import SharedCalls
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.hints import TypeVar
 from orchestrator.store import file_stamp, sqlite, sqlite_errors
 
 MOST_IDLE = 16
@@ -24,13 +26,21 @@ LOOK_S = 2.0
 
 Open = Callable[[bool], Context]
 """Opens a context that threads may share; true for one that writes."""
+_T = TypeVar("_T")
 
 
 class Pool:
-    """Lends contexts to threads, one at a time each."""
+    """Lends contexts to threads, one at a time each.
 
-    def __init__(self, open_context: Open) -> None:
+    Args:
+        open_context: opens one.
+        shares_commits: the writing ones are on connections of `orchestrator.store.shared_commit`, so that calls which
+            wait at the same time can share a commit.
+    """
+
+    def __init__(self, open_context: Open, *, shares_commits: bool = False) -> None:
         self._open = open_context
+        self._together = SharedCalls(lambda: self.lent(write=True)) if shares_commits else None
         self._idle: dict[bool, list[Context]] = {True: [], False: []}
         self._lock = threading.Lock()
         self._closed = False
@@ -56,8 +66,23 @@ class Pool:
         try:
             yield context
         finally:
-            context.credential = context.proof = context.via = None
+            context.forget_caller()
             self._give_back(context, write)
+
+    def carried_out(self, action: Callable[[Context], _T], *, joins: bool, trial: bool = False) -> _T:
+        """What a call that writes answers, once what it did is committed.
+
+        Args:
+            joins: it does nothing but its step, so that it may share the commit of others.
+            trial: as `lent` takes it.
+
+        Raises:
+            BaseException: as the action does. EnvironmentProblem: as opening a database does; the commit failed.
+        """
+        if self._together is not None and joins and not trial:
+            return self._together.carried_out(action)
+        with self.lent(write=True, trial=trial) as context:
+            return action(context)
 
     @contextlib.contextmanager
     def _rehearsal(self) -> Iterator[Context]:
@@ -84,7 +109,9 @@ class Pool:
     def _give_back(self, context: Context, write: bool) -> None:
         with self._lock:
             idle = self._idle[write]
-            if not self._closed and len(idle) < MOST_IDLE and not context.connection.in_transaction:
+            connection = context.connection
+            is_free = not (connection.in_transaction or connection.is_shared)
+            if not self._closed and len(idle) < MOST_IDLE and is_free:
                 idle.append(context)
                 return
         context.connection.close()

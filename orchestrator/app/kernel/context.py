@@ -145,6 +145,10 @@ class Context:
         """The human channel that the call under way needed, and came through."""
         self._versions: dict[int, Version] = {}
 
+    def forget_caller(self) -> None:
+        """Let the next call be anybody's: nothing of who called before proves it."""
+        self.credential = self.proof = self.via = None
+
     def version(self, version_id: int) -> Version:
         """A workflow version, parsed once per process; versions never change."""
         if version_id not in self._versions:

@@ -9,7 +9,7 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import requested_files
 from orchestrator.core import questions
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import advice, ambiguity, blocked_output
+from orchestrator.core.running import advice, ambiguity, blocked_output, states
 from orchestrator.core.suggestions import joined
 from orchestrator.errors import UsageError
 from orchestrator.store import run_reader
@@ -35,7 +35,7 @@ def doubt(context: Context, run: Run) -> Doubt | None:
         return Doubt(UNCONFIRMED, blocked_output.fallback(run.task_type, None), questions.CONFIRMATION)
     if _asked(context, run) or run.retry_of is not None:
         return None
-    found = _unclear(run)
+    found = _unclear(context, run)
     if found is None or _remembered(context, run, found.question) is not None:
         return None
     return Doubt(found.reason, found.question, questions.REPLY)
@@ -47,7 +47,7 @@ def prompt(context: Context, run: Run) -> str:
     if asked is not None:
         told = asked["answer"] in questions.GOES_ON and asked["note"]
         return f"{run.prompt}\n\n{pair(asked['text'], asked['note'])}" if told else run.prompt
-    found = _unclear(run) if run.retry_of is None else None
+    found = _unclear(context, run) if run.retry_of is None else None
     reply = _remembered(context, run, found.question) if found is not None else None
     return f"{run.prompt}\n\n{pair(found.question, reply)}" if found is not None and reply is not None else run.prompt
 
@@ -56,7 +56,7 @@ def remembered(context: Context, run: Run) -> tuple[str, str] | None:
     """Question and answer that an earlier answer of the session settled for this run."""
     if _asked(context, run) is not None or run.retry_of is not None:
         return None
-    found = _unclear(run)
+    found = _unclear(context, run)
     reply = _remembered(context, run, found.question) if found is not None else None
     return (found.question, reply) if found is not None and reply is not None else None
 
@@ -109,9 +109,23 @@ def _confirmed(context: Context, run: Run) -> bool:
     return any(row and row["kind"] == questions.CONFIRMATION and row["answer"] == questions.YES for row in rows)
 
 
-def _unclear(run: Run) -> ambiguity.Doubt | None:
+def _unclear(context: Context, run: Run) -> ambiguity.Doubt | None:
+    """What is not clear in a run's task; which run is not finished, where the task only says to go on."""
     root = run.verification_root
-    return ambiguity.doubt(requested_files.relative(run.prompt, root), requested_files.named(run.prompt, root))
+    found = ambiguity.doubt(requested_files.relative(run.prompt, root), requested_files.named(run.prompt, root))
+    if found is None or found.reason != ambiguity.TASK_AMBIGUOUS:
+        return found
+    left = unfinished(context, run)
+    return found if left is None else found._replace(question=f"Run {left.id} is not finished. {found.question}")
+
+
+def unfinished(context: Context, run: Run) -> Run | None:
+    """The last run before this one in its project, where it is not finished; who only said to go on does not count."""
+    last = run_reader.last_session(context.connection, run.verification_root, run.session_id)
+    runs = [each for session in (last, run.session_id) if session is not None
+            for each in run_reader.of_session(context.connection, session)]  # fmt: skip
+    worked = [each for each in runs if each.id != run.id and each.error_reason != ambiguity.TASK_AMBIGUOUS]
+    return worked[-1] if worked and worked[-1].state == states.UNFINISHED else None
 
 
 def _remembered(context: Context, run: Run, question: str) -> str | None:

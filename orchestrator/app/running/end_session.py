@@ -18,6 +18,7 @@ from orchestrator.app.running import (
     orphaned_runs,
     run_queue,
     run_repository,
+    run_views,
     start_run,
     turn_runs,
 )
@@ -49,10 +50,11 @@ def close(session: RunSession) -> Answer:
 def close_current(session: RunSession) -> Answer:
     """End what is open, report, and end the session where nothing in it waits for a person.
 
-    What cannot be written in the project keeps nothing open in the database.
+    What cannot be written in the project keeps nothing open in the database. Where a run of the session is INVALID
+    because its executor touched what is kept there, that is what is told, with a warning on what could not be written.
 
     Returns:
-        `report`, `report_path`, `exit_code`; the report is None where no session was started.
+        `report`, `report_path`, `exit_code`, and `warnings`, if any; the report is None where no session was started.
 
     Raises:
         Refused: E208, the report is not whole. EnvironmentProblem: OUTPUT_FAILED, a log or the report could not be
@@ -82,13 +84,21 @@ def close_current(session: RunSession) -> Answer:
         path = reports.save(session.project.root, id, found, report.page(found))
     _end(context, id)
     session.session_id = None
-    if problems:
-        raise problems[0]
     runs = run_reader.of_session(context.connection, id)
+    if problems and (found is None or not _is_touched(context, runs)):
+        raise problems[0]
+    told: Answer = {"warnings": [problem.message for problem in problems]} if problems else {}
     return {
+        **told,
         "success": True, "report": found, "report_path": path,
         "exit_code": exits.exit_code([run.state for run in latest(runs)]),
     }
+
+
+def _is_touched(context: Context, runs: list[Run]) -> bool:
+    """Whether an executor touched what the runner keeps in the project, by what the database has of these runs."""
+    every = (row for run in runs for row in run_reader.violations(context.connection, run.session_id, run.id))
+    return any(row["type"] == run_views.TOUCHED for row in every)
 
 
 def left_unfinished(closed: Answer) -> list[Answer]:

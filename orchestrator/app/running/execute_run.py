@@ -40,6 +40,7 @@ from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import (
     ambiguity,
+    blocked_output,
     codes,
     hedging_words,
     judgement,
@@ -324,11 +325,14 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
     run, result = job.run, seen.result
     came = _outcome(context, job, seen, before)
     deleted = [snapshot.told(change.path) for change in seen.changes if change.kind == snapshot.DELETED]
+    output = result.output[-MAX_OUTPUT:]
+    where = "" if job.part is None else f" in {job.part.sentence()}"
     facts = Facts(
         task_type=run.task_type,
         status=result.status,
-        output=result.output[-MAX_OUTPUT:],
-        expected=hedging_words.expected_claim(result.output[-MAX_OUTPUT:]),
+        output=output,
+        expected=hedging_words.expected_claim(hedging_words.spoken(output)),
+        said=_said(output) if result.status == states.COMPLETE else None,
         exit_code=result.exit_code,
         session=result.session_id,
         issued_session=run.session_id,
@@ -343,22 +347,30 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         unattributed=tuple(snapshot.told(change.path) for change in seen.shared),
         tests=seen.tests,
         checks_failed=tuple(name for name, outcome in seen.checks.items() if outcome not in (None, phases.PASSED)),
-        violations=tuple(each.sentence() for each in seen.broken),
+        violations=tuple(f"{each.sentence()}{where}" for each in seen.broken),
         error=result.error,
         cause=result.cause,
         denied_tools=tuple(result.denied_tools),
         background=result.background, unfinished=tuple(result.unfinished),
         executor_blocked=result.executor_blocked,
         blocked_reason=result.blocked_reason,
-        timeout_ms=result.timeout_ms,
-        limit=result.limit,
-        signal=result.signal,
+        timeout_ms=result.timeout_ms, limit=result.limit, signal=result.signal,
         cancelled=_is_cancelled(job, result),
         interactive=job.interactive,
         leftovers=tuple(result.leftovers),
         **came,
     )  # fmt: skip
     return words.joined(before[-1].facts, facts, deleted) if before else facts
+
+
+def _said(output: str) -> str | None:
+    """The answer without words that are data, where one of them would count otherwise.
+
+    Source: seed 001, Property 15.
+    """
+    counts = hedging_words.guesses(output) or hedging_words.put_off(output) or blocked_output.last_question(output)
+    said = hedging_words.spoken(output) if counts else output
+    return None if said == output else said
 
 
 def _outcome(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from orchestrator.app.running import (
 )
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import questions
-from orchestrator.core.running import advice, states
+from orchestrator.core.running import advice, ambiguity, states
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader
@@ -123,6 +123,8 @@ def _may_approve(context: Context, runs: Sequence[Run]) -> Run:
         Refused: E207.
     """
     ended = [run for run in runs if run.ended_at is not None or run.state == states.AWAITING]
+    # Who typed "continue" before `/approve` means the run before it.
+    ended = [run for run in ended if run.error_reason != ambiguity.TASK_AMBIGUOUS] or ended
     if not ended:
         raise Refused("E207", "There is no unfinished work in this session.", _ELSEWHERE)
     return end_session.require_continuable(context, ended[-1])

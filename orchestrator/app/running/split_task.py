@@ -59,7 +59,7 @@ def _ordered(found: Sequence[Mention]) -> list[Mention]:
 
 
 def _pieces(ordered: Sequence[Mention], settings: Settings) -> list[Piece]:
-    """A file is a piece by itself; one that goes, and the one that comes in its place, are one."""
+    """A file is a piece by itself; one that goes, and the one that comes in its place, are one of two files."""
     groups: list[list[Mention]] = []
     for each in ordered:
         moved = groups and each.kind == mentions.MADE and groups[-1][-1].kind == mentions.DELETED
@@ -67,10 +67,14 @@ def _pieces(ordered: Sequence[Mention], settings: Settings) -> list[Piece]:
             groups[-1].append(each)
         else:
             groups.append([each])
-    return [
-        Piece(names, files=len(names), tests=sum(tests_exist.is_of_tests(name, settings.detection) for name in names))
-        for names in (tuple(each.name for each in group) for group in groups)
-    ]
+    return [_piece(group, settings) for group in groups]
+
+
+def _piece(group: Sequence[Mention], settings: Settings) -> Piece:
+    names = tuple(each.name for each in group)
+    # What is moved into a folder comes to be there under a name that the task does not say.
+    files = max(len(group), 2 * sum(each.moved for each in group))
+    return Piece(names, files=files, tests=sum(tests_exist.is_of_tests(name, settings.detection) for name in names))
 
 
 def prompt(text: str, part: Part) -> str:

@@ -6,7 +6,7 @@ Source: seed 000, INV-3 to INV-6.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import arguments, human, operations
@@ -26,12 +26,13 @@ from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import recorded
 from orchestrator.errors import OrchestratorError, Refused, UsageError
-from orchestrator.hints import Any
+from orchestrator.hints import Any, TypeVar
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
 __all__ = ["CHANNEL", "PAGE", "SERVER_TOKEN", "Caller", "Service"]
 _CANCELLED = "cancelled"
+_T = TypeVar("_T")
 
 
 class Caller(NamedTuple):
@@ -79,6 +80,21 @@ class Service:
         with self.pool.lent(write=True, trial=trial) as context:
             context.via = caller.way
             yield context
+
+    def carried_out(self, caller: Caller, words: str, given: Mapping[str, Any], action: Callable[[Context], _T]) -> _T:
+        """What an operation that somebody calls answers, on a context as `called` gives it.
+
+        Args:
+            words, given: the operation, and with which parameters it is called.
+            action: calls it.
+        """
+        request = operations.find(words)
+
+        def placed(context: Context) -> _T:
+            context.via = caller.way
+            return action(context)
+
+        return self.pool.carried_out(placed, joins=not request.is_alone(given), trial=request.is_trial(given))
 
     def add_project(
         self, path: str, alias: str | None = None, caller: Caller = NOBODY, request_id: str | None = None

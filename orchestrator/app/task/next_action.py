@@ -379,7 +379,7 @@ class _Reading:
 
 
 def candidate(reading: _Reading) -> Task | None:
-    """The task that an agent takes next: a pending one, else one whose claim by its own role has ended."""
+    """The task that an agent takes next: a pending one, else one that is overdue."""
     connection, session, asker = reading.connection, reading.session, reading.asker
     if not reading.has_place(asker.role):
         return None

@@ -17,11 +17,12 @@ from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Tree
 
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"
-ACTION_AMBIGUOUS = "target_action_ambiguous"
+ACTION_AMBIGUOUS, TASK_AMBIGUOUS = "target_action_ambiguous", "target_task_ambiguous"
 
 _CREATES = re.compile(rf"(?<![\w-])(?:{words.ASKED_MAKES})(?![\w-])|{words.ASKED_MAKES_JA}", re.IGNORECASE)
 _CHANGES = re.compile(rf"(?<![\w-])(?:{words.ASKED_CHANGES})(?![\w-])|{words.ASKED_CHANGES_JA}", re.IGNORECASE)
 _FILLERS = re.compile(rf"(?<![\w-])(?:{words.FILLERS})(?![\w-])|{words.FILLERS_JA}", re.IGNORECASE)
+_GOES_ON = re.compile(rf"(?<![\w-])(?:{words.GOES_ON})(?![\w-])|{words.GOES_ON_JA}", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W_]")
 _EDGES = " \t\n.,;:!?*_\"'`()[]。、\uff01\uff1f「」"
 
@@ -44,7 +45,8 @@ class Answered(NamedTuple):
 def doubt(text: str, tree: Tree = NOTHING) -> Doubt | None:
     """What keeps a task from being given to an executor, or None.
 
-    A file that exists, where creating it is the whole order; something to be created or changed without a word on what.
+    A file that exists, where creating it is the whole order; something to be created or changed without a word on what;
+    words that only say to go on, or answer nothing.
 
     Args:
         text: the task.
@@ -58,17 +60,25 @@ def doubt(text: str, tree: Tree = NOTHING) -> Doubt | None:
         there = _quoted(sole.files[0])
         asked = f"{there} exists already. Is it to be replaced or extended, or which other name is wanted?"
         return Doubt(FILE_EXISTS, asked)
-    if found or not (creates or changes) or _says_what(plain):
+    if not found and goes_on(plain):
+        return Doubt(TASK_AMBIGUOUS, "Which task is to be continued, and what is left to be done?")
+    if found or not (creates or changes) or _says_what(plain, (_CREATES, _CHANGES)):
         return None
     if creates:
         return Doubt(FILE_AMBIGUOUS, "Which file is to be created, and what is to be in it?")
     return Doubt(ACTION_AMBIGUOUS, "Which file is to be changed, and how?")
 
 
-def _says_what(text: str) -> bool:
+def goes_on(text: str) -> bool:
+    """Whether a text only says to go on, as in "please continue" or "yes", and not with what."""
+    plain = unicodedata.normalize("NFKC", text)
+    return _GOES_ON.search(plain) is not None and not _says_what(plain, (_GOES_ON,))
+
+
+def _says_what(text: str, verbs: Iterable[re.Pattern[str]]) -> bool:
     """Whether anything is left of a text without its verbs and the words that name nothing."""
     rest = text
-    for empty in (_CREATES, _CHANGES, _FILLERS):
+    for empty in (*verbs, _FILLERS):
         rest = empty.sub(" ", rest)
     return _LETTER.search(rest) is not None
 

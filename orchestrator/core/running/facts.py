@@ -56,7 +56,8 @@ class Facts(NamedTuple):
     tests_required: source that an IMPLEMENTATION changes needs passed tests.
     checks_failed: the project's own checks that did not pass, by name.
     violations: limits that were broken, in words. log_error: why the log of the run could not be written.
-    expected: its answer claims an end only as what should be.
+    expected: its answer claims an end only as what should be. said: its answer without the words in it that are data,
+        where these would count; None elsewhere.
     interactive: somebody can answer a question. leftovers: processes that could not be ended.
     """
 
@@ -77,6 +78,7 @@ class Facts(NamedTuple):
     folders: Sequence[str] = ()
     guessed: bool = False
     expected: bool = False
+    said: str | None = None
     unverifiable: Sequence[str] = ()
     claim_problems: Sequence[str] = ()
     foreign: Sequence[str] = ()
@@ -206,12 +208,20 @@ def joined(before: Facts, now: Facts, deleted: Collection[str]) -> Facts:
     there = {file.path for file in now.verified if file.exists}
     return now._replace(
         output="\n\n".join(text for text in (before.output, now.output) if text and text.strip()),
+        said=_joined_words(before, now),
         verified=tuple(verified.values()),
         ordered_deletions=(*(path for path in before.ordered_deletions if path not in there), *now.ordered_deletions),
         stray=(*before.stray, *now.stray),
         unattributed=(*before.unattributed, *now.unattributed),
         tests=before.tests if now.tests is None else now.tests,
     )
+
+
+def _joined_words(before: Facts, now: Facts) -> str | None:
+    if before.said is None and now.said is None:
+        return None
+    both = (each.output if each.said is None else each.said for each in (before, now))
+    return "\n\n".join(text for text in both if text and text.strip())
 
 
 def some(names: Sequence[str]) -> str:

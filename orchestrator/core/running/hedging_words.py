@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from orchestrator.core.running import vocabulary
 
@@ -11,6 +12,13 @@ _CLAIM = re.compile(rf"(?<![\w-])(?:{vocabulary.CLAIMS})(?![\w-])|{vocabulary.CL
 _EXPECT = re.compile(rf"(?<![\w-])(?:{vocabulary.EXPECTS})(?![\w-])|{vocabulary.EXPECTS_JA}", re.IGNORECASE)
 _SHOULD = re.compile(rf"(?<![\w-]){vocabulary.SHOULD_BE}(?![\w-])", re.IGNORECASE)
 _LATER = re.compile(rf"(?<![\w-])(?:{vocabulary.LATER})(?![\w-])|{vocabulary.LATER_JA}", re.IGNORECASE)
+_SPOKEN_OF = re.compile(f"{vocabulary.SPOKEN_WORDS}|{vocabulary.SPOKEN_WORDS_JA}", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,400}\"|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)|\u201c[^\u201d\n]{1,400}\u201d"
+    r"|\u2018[^\u2019\n]{1,400}\u2019(?!\w)|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
+)
+_HEDGES = re.compile(r"(?<!\w)(?:is|are|was|were|be|been|looks?|now|all)\s+\Z", re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SENTENCE_END = re.compile("(?<=[.!?])\\s|[。！？\uff01\uff1f]|\\s*\n\\s*")  # noqa: RUF001
 
 
@@ -52,6 +60,45 @@ def expected_claim(text: str) -> bool:
     parts = sentences(_plain(text))
     firm = [_SHOULD.sub("", part) for part in parts if not _EXPECT.search(part)]
     return firm != parts and _CLAIM.search("\n".join(parts)) is not None and _CLAIM.search("\n".join(firm)) is None
+
+
+def spoken(text: str) -> str:
+    """A text without the words that it quotes or speaks of, which are data; where no other word is left, as it is.
+
+    A block of code, a quoted line, what stands in quotation marks, and words such as in "holds the word probably". A
+    quoted word right between a verb and a claim (`it is "probably" done`) hedges all the same.
+
+    Source: seed 001, Property 15.
+    """
+    unquoted = _QUOTED.sub(_blackened, "\n".join(_without_blocks(text.split("\n"))))
+    kept = _SPOKEN_OF.sub(lambda found: _GUESS.sub(_DATA, found[0]), unquoted)
+    return kept if re.search(r"[^\W_]", kept.replace(_DATA, "")) else text
+
+
+_DATA = "\ue000"
+"""Stands for words that are data."""
+
+
+def _without_blocks(lines: Iterable[str]) -> Iterator[str]:
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) and not line.strip(" `~") else fence
+            yield _DATA
+        elif mark:
+            fence = mark[1]
+            yield _DATA
+        else:
+            yield _DATA if line.lstrip().startswith(">") else line
+
+
+def _blackened(quoted: re.Match[str]) -> str:
+    text, start = quoted.string, quoted.start()
+    hedges = _GUESS.fullmatch(quoted[0][1:-1].strip()) and _HEDGES.search(text, max(0, start - 10), start)
+    if hedges and _CLAIM.match(text, quoted.end() + 1):
+        return quoted[0]
+    return f"{quoted[0][0]}{_DATA}{quoted[0][-1]}"
 
 
 def put_off(text: str) -> bool:

@@ -160,10 +160,15 @@ def _evidence_missing(facts: Facts) -> Objection | None:
 
 def _guessed_claim(facts: Facts) -> str | None:
     whole = facts.task_type not in task_types.ANSWERS
-    guessed = hedging_words.guessed_claim(facts.output or "", whole=whole) or (whole and facts.expected)
+    guessed = hedging_words.guessed_claim(_words(facts), whole=whole) or (whole and facts.expected)
     if facts.status != states.COMPLETE or not guessed:
         return None
     return "The executor claims completion in words of guess."
+
+
+def _words(facts: Facts) -> str:
+    """What the executor says of its work, without words that are data."""
+    return (facts.output if facts.said is None else facts.said) or ""
 
 
 def _blocked(facts: Facts) -> Objection | None:
@@ -188,7 +193,9 @@ def _question(facts: Facts) -> Objection | None:
     if facts.status == states.INCOMPLETE and not output.strip():
         output = blocked_output.fallback(facts.task_type, facts.blocked_reason)
     asked = blocked_output.last_question(output)
-    open_ = facts.status != states.COMPLETE or blocked_output.ends_asking(output) or not grounds(facts)
+    if facts.status == states.COMPLETE and blocked_output.last_question(_words(facts)) is None:
+        return None
+    open_ = facts.status != states.COMPLETE or blocked_output.ends_asking(_words(facts)) or not grounds(facts)
     if asked is None or not open_:
         return None
     return Objection(states.INCOMPLETE, "The executor asks a question.", question=asked, output=output)
@@ -227,7 +234,7 @@ def _tests_unproven(facts: Facts) -> Objection | None:
 
 def _put_off(facts: Facts) -> str | None:
     """Events and processes decide; the executor's words are looked at only where neither tells of background work."""
-    says_so = facts.background is None and hedging_words.put_off(facts.output or "")
+    says_so = facts.background is None and hedging_words.put_off(_words(facts))
     if not facts.background and not says_so:
         return None
     what = f": {some(facts.unfinished)}" if facts.unfinished else ""
@@ -289,7 +296,8 @@ RULES: tuple[Rule, ...] = (
     Rule("executor_error", states.ERROR, "E503", READ, _executor_error),
     Rule(
         "limit_broken", states.ERROR, "E206",
-        "Make the task smaller, or raise task_limits in orchestrator.json",
+        "Make the task smaller, or raise task_limits in orchestrator.json; of a task that is split the executor may do"
+        " only the part it is told",
         lambda facts: f"A limit was broken: {some(facts.violations)}." if facts.violations else None,
     ),
     Rule(

@@ -65,7 +65,8 @@ class Mention(NamedTuple):
 
     name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
     that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
-    any test. created: it is the object of a verb of creating. renamed: it goes because it gets another name.
+    any test. created: it is the object of a verb of creating. renamed: it goes because it gets another name. moved: it
+    goes and comes to be elsewhere.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Mention(NamedTuple):
     tests: bool = False
     created: bool = False
     renamed: bool = False
+    moved: bool = False
 
     @property
     def decides(self) -> bool:
@@ -283,9 +285,11 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     roles = _roles(masked, places, index)
     readings = [(place, said, _mention(place, said, index))
                 for place, said in zip(places, _readings(masked, places, roles), strict=True)]  # fmt: skip
-    if _RENAMES.search(masked):
-        readings = [(place, said, each._replace(renamed=said.verb == "move" and each.kind == DELETED))
-                    for place, said, each in readings]  # fmt: skip
+    renames = _RENAMES.search(masked) is not None
+    readings = [
+        (place, said, each._replace(moved=moves, renamed=moves and renames)) for place, said, each in readings
+        for moves in (said.verb == "move" and each.kind == DELETED,)
+    ]  # fmt: skip
     ordered = any(
         each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
     )

@@ -94,7 +94,7 @@ def block(
 
 def _why(reason: str | None) -> str:
     line = _line(reason) or UNKNOWN
-    return UNCERTAIN if hedging_words.guesses(line) else line
+    return UNCERTAIN if hedging_words.guesses(hedging_words.spoken(line)) else line
 
 
 def _line(text: str | None, longest: int = LONGEST) -> str:

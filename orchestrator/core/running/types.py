@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
-from orchestrator.core.running import mentions, renamed_files, vocabulary
+from orchestrator.core.running import ambiguity, mentions, renamed_files, vocabulary
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Tree
 from orchestrator.errors import UsageError
@@ -110,6 +110,9 @@ def detect(text: str) -> str:
 def _told(text: str) -> Settled:
     if is_destructive(text):
         return Settled(task_types.DANGEROUS_OP)
+    if ambiguity.goes_on(text):
+        # Whatever it goes on with is work, so that no answer alone completes it.
+        return Settled(task_types.LIGHT_EDIT)
     plain = collapsed(text)
     parts = [part for each in mentions.sentences(text) for part in _SENTENCE.split(each) if part.strip(" .!?")]
     sentences = [kind for part in parts if (kind := _kind(part))]

@@ -32,6 +32,7 @@ CHANGE = (
     "|must contain|must say|must have|should contain|should say|should have|needs? to contain|has to contain|tidy up"
     "|must be|should be|needs? to be|has to be|have to be|do it|do this|do that|wrap|unify|merge|modernize"
     "|modernise|unblock|restart|harmoni[sz]e|normali[sz]e|standardi[sz]e|streamline|deduplicate|toggle"
+    "|continue|proceed|resume|carry on|go on|keep going|keep working"
 )
 DELETE = (
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
@@ -59,6 +60,7 @@ CHANGE_JA = (
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
     "|最新に|最新の状態に|きれいに|見直|日本語化|書き起こ|直せ|有効に|無効に|オンに|オフに|太字に|斜体に"
+    "|続け|続行|再開|進め"
 )
 DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
 CLEAN_JA = "空に|クリア"
@@ -156,9 +158,10 @@ LIGHT = (
     "typos?|fix|change|update|modify|edit|correct|adjust|tweak|rename|bump|repair|replace|improve|format|clean"
     "|set|tidy"
     "|reword|rephrase|reorder|sort|swap|shorten|simplify|lint|reformat|uncomment|mend|patch|increase|decrease|raise"
-    "|lower|reduce|annotate|polish|proofread|amend|revise"
+    "|lower|reduce|annotate|polish|proofread|amend|revise|continue|proceed|resume|carry on|go on|keep going"
+    "|keep working"
 )
-LIGHT_JA = "修正|直し|誤字|脱字|リネーム|変えて"
+LIGHT_JA = "修正|直し|誤字|脱字|リネーム|変えて|続け|続行|再開|進め"
 
 TESTS = "tests?|unit[- ]tests?|test[- ]cases?|specs?|test suites?|testing"
 TESTS_JA = "テスト(?:コード|ケース|カバレッジ)?|単体テスト"
@@ -483,11 +486,41 @@ ASKED_CHANGES = (
 )
 ASKED_CHANGES_JA = "修正|変更|更新|編集|改善|調整|削除|直して|直す|変えて|消して"
 
+GOES_ON = (
+    "continue|proceed|resume|carry on|go on|go ahead|keep going|keep working|keep at it|pick up where you left off"
+    "|where you left off|from where you stopped|finish|complete|the rest|what is left|what's left|what remains"
+    "|the remaining|remaining|retry|try again|once more|again|next|next step|next one|next task|do it|do that|do so|do"
+    "|go for it|go|yes|yep|yeah|y|sure|no|n|nope|work|working|task|tasks|job|last|previous|unfinished|same"
+    "|with|on|from|at|where|left off|as before|as planned|start over|start again|move on|onwards?|more|not yet"
+)
+GOES_ON_JA = (
+    "続け(?:て|る|ろ|よう)?|続き(?:から|を)?|続行|再開|進(?:めて|める|めろ|め|んで)|先へ|次へ?|次に|もう一度|再度|やり直し(?:て)?|残り|はい|いいえ"
+    "|うん|最初から|最後まで|どうぞ|その通り|作業|タスク|仕事|前回|さっき|中断した|から|やって|ください|頼む|頼みます|よろしく"
+)
+"""What only speaks of a task that was given before; the fillers beside it say no more."""
+
 GUESSES = (
     r"probably|maybe|might|perhaps|possibly|presumably|likely|seem(?:s|ed|ingly)?|appear(?:s|ed)? to"
     r"|i (?:think|guess|believe|suppose|assume)"
 )
 GUESSES_JA = "たぶん|多分(?!野)|おそらく|恐らく|かもしれ|かも知れ|と思います|と思われ"
+_ENDED = r"(?=\s*(?:[.,;:!?)]|\Z|(?:in|on|as|at|and|or|once|twice|instead|everywhere|throughout)\b))"
+_REWORDED = r"(?:replac|chang|swap|turn|renam|correct|reword|substitut)\w*"
+SPOKEN_WORDS = (
+    rf"(?<!\w)(?:words?|terms?|adverbs?|adjectives?|phrases?|strings?|tokens?|(?:occurrence|instance|mention|use)s? of"
+    rf"|every|with the (?:text|label|title|heading|line|value|contents?)):?\s+(?:{GUESSES})(?![\w-])"
+    rf"|(?<!\w)(?:contain(?:s|ing)?|hold(?:s|ing)?|say(?:s|ing)?|read(?:s|ing)?|print(?:s|ing)?)\s+(?:only\s+|just\s+)?"
+    rf"(?:{GUESSES})(?![\w-]){_ENDED}"
+    rf"|(?<!\w)(?:add|append|insert|remov|delet|eras|put|wrote|writ|strik|strip)\w*\s+(?:{GUESSES})\s+(?=(?:to|into|from|in|at|on"
+    r"|after|before|behind)\b)"
+    rf"|(?<!\w){_REWORDED}\s+(?:{GUESSES})\s+(?=(?:with|by|to|into|for)\b)"
+    rf"|(?<!\w){_REWORDED}\s[^.\n]{{1,80}}?\s(?:with|by|to|into|for)\s+(?:{GUESSES})(?![\w-]){_ENDED}"
+    rf"|(?<![\w-])(?:{GUESSES})(?=\.\w|/\w)|(?<=/)(?:{GUESSES})(?![\w-])"
+)
+"""Guessing words that are spoken of, or are a part of a file's name."""
+SPOKEN_WORDS_JA = (
+    rf"(?:{GUESSES_JA})\w{{0,3}}?(?=を|が含|が入|という|と(?:書|記|入力|出力|表示|追記|いう)|の(?:語|文字|言葉|単語|表現))"
+)
 CLAIMS = (
     r"done|complet(?:e|ed|es|ely)|finish(?:ed|es)?|ready|success(?:ful|fully)?|succeed(?:s|ed)?|works?|working|worked"
     r"|pass(?:es|ed)?|fine|ok|okay|correct|created?|added|updated|changed|modified|fixed|fixes|implemented|wrote"

@@ -73,7 +73,7 @@ class Caller:
         self.leaving = threading.Event()
         """Set when the server is to end: commands that validation runs end with it."""
         self._path: str | None = None
-        self._pool = Pool(self._open)
+        self._pool = Pool(self._open, shares_commits=True)
 
     def prepare(self) -> None:
         """Load what the tools need, and keep to the database that is there at the start.
@@ -105,7 +105,9 @@ class Caller:
             OrchestratorError: as `orchestrator.bootstrap.open_context`.
         """
         named = self._path or self.settings.db
-        context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL, shared=True, stays=True)
+        context = bootstrap.open_context(
+            named, write=write, door=DOOR, channel=CHANNEL, shared=True, stays=True, together=write
+        )
         self._path = context.path
         context.run = self._run
         return context
@@ -169,8 +171,12 @@ class Caller:
             answer.pop("exit_code", None)
             return operations.success(answer, context.path)
 
-        trial = not tool.act and operations.find(tool.words).is_trial(taken)
-        return self.within(perform, write=tool.is_writing, trial=trial)
+        if not tool.is_writing:
+            return self.within(perform)
+        request = None if tool.act else operations.find(tool.words)
+        # What the main agent's own tools do is more than a step.
+        joins, trial = (False, False) if request is None else (not request.is_alone(taken), request.is_trial(taken))
+        return self._pool.carried_out(perform, joins=joins, trial=trial)
 
     def _acted(self, context: Context, tool: Tool, taken: Given) -> dict[str, Any]:
         """Carry out the operation of a tool, as the agent of the server where it has one."""
@@ -200,9 +206,9 @@ class Caller:
             problem.data.setdefault("_session", taken.get(SESSION))
             raise
 
-    def within(self, action: Callable[[Context], _T], *, write: bool = False, trial: bool = False) -> _T:
-        """Do something with the database, or try it, as `Pool.lent` says."""
-        with self._pool.lent(write=write, trial=trial) as context:
+    def within(self, action: Callable[[Context], _T]) -> _T:
+        """Read something of the database, as `Pool.lent` says."""
+        with self._pool.lent() as context:
             return action(context)
 
     def close(self) -> None:

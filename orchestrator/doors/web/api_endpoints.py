@@ -295,9 +295,11 @@ def _sent(endpoint: Endpoint) -> tuple[tuple[str, Any], ...]:
 
 
 def _operate(words: str, serving: Service, *, caller: Caller, **given: Any) -> Answer:
-    with serving.called(caller, trial=operations.find(words).is_trial(given)) as context:
+    def act(context: Context) -> Answer:
         context.credential = caller.credential
         return answer(context, words, **given)
+
+    return serving.carried_out(caller, words, given, act)
 
 
 def _asked(endpoint: Endpoint, sent: Any, caller: Caller, named: dict[str, Any]) -> dict[str, Any]:

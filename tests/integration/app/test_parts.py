@@ -15,6 +15,7 @@ from orchestrator.app.running import end_session, execute_run, run_answers, sess
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import config, limits, mentions
 from orchestrator.core.running.facts import CLAIM, DIFF, Facts, File, joined
+from orchestrator.core.running.file_names import Tree
 from orchestrator.runner import evidence_files, port
 from tests import persons
 from tests.integration.app.test_run_session import desk, done
@@ -78,6 +79,17 @@ def test_p17_a_part_that_is_over_the_limit_all_the_same_is_an_error(tmp_path: pa
     at = small(tmp_path, made("a.md", "b.md", "c.md"), made("c.md"))
     run = done(at, TASK)
     assert (run["error_code"], [each["actual"] for each in run["violations"]]) == ("E206", [3])
+    assert run["error_reason"].startswith("A limit was broken: max_files 3 of 2 in part 1 of 2: a.md, b.md.")
+
+
+def test_p14_what_is_moved_into_a_folder_is_two_files_each() -> None:
+    tree = Tree(frozenset({"a.md", "b.md", "c.md"}), frozenset({"docs"}))
+    for text, files in (
+        ("move a.md, b.md and c.md to docs/", [2, 2, 2, 1]), ("a.mdとb.mdをdocs/に移動して", [2, 2, 1]),
+        ("rename a.md to d.md and b.md to e.md", [2, 2]), ("delete a.md, b.md and c.md", [1, 1, 1]),
+    ):  # fmt: skip
+        pieces = split_task._pieces(split_task._ordered(mentions.find(text, tree)), config.Settings())
+        assert [piece.files for piece in pieces] == files, text
 
 
 def test_p16_what_goes_on_does_only_what_is_left(tmp_path: pathlib.Path) -> None:

@@ -28,7 +28,7 @@ from orchestrator.app.running import (
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import config, report
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import evidence_files, folder_lock, process_identity, project, task_logs
+from orchestrator.runner import evidence_files, folder_lock, port, process_identity, project, task_logs
 from tests import persons
 
 PATIENCE_S = 20
@@ -612,3 +612,25 @@ def test_two_databases_that_begin_in_one_millisecond_take_two_ids(
     for each in (first, second):
         begin_session.begin(each)
     assert [each.session_id for each in (first, second)] == ["chat-7", "chat-8"]
+
+
+@pytest.mark.parametrize("what", ["sessions", "sessions/{session}"])
+@pytest.mark.parametrize("how", ["file", "link"])
+def test_p26_who_replaces_the_folder_of_the_records_makes_the_run_invalid_and_it_stays_on_record(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, what: str, how: str
+) -> None:
+    at = desk(tmp_path)
+
+    def replaces(executor: port.Executor, task: port.ExecutorTask, *_: object) -> port.ExecutorResult:
+        folder = pathlib.Path(task.project, ".orchestrator", what.format(session=task.session_id))
+        folder.rename(tmp_path / "elsewhere")
+        folder.touch() if how == "file" else folder.symlink_to(tmp_path / "elsewhere")
+        pathlib.Path(task.project, "a.md").write_text("x")
+        return port.ExecutorResult("COMPLETE", task.session_id, "done")
+
+    monkeypatch.setattr(execute_run, "called", replaces)
+    run = done(at, "create a.md")
+    assert (run["executor_status"], run["error_code"], run["status"]) == ("INVALID", "E501", "ERROR"), run["why"]
+    closed = end_session.close(at)
+    assert (closed["exit_code"], closed["report_path"], len(closed["warnings"])) == (1, None, 1)
+    assert closed["report"]["overall_status"] == "INVALID"

@@ -77,6 +77,15 @@ def test_what_is_not_to_be_continued_is_not(tmp_path: pathlib.Path, step: dict[s
     refused(at, lambda: run_answers.proceed(at, run), "E207", said.format(run=run))
 
 
+def test_p16_who_only_says_to_go_on_is_asked_with_what_and_may_approve_it(tmp_path: pathlib.Path) -> None:
+    at = test_run_session.desk(tmp_path, UNFINISHED, COMPLETE, interactive=False)
+    first = test_run_session.done(at, "Create a.md and b.md")
+    asked = [test_run_session.done(at, text) for text in ("continue", "続けて")]
+    said = f"Run {first['id']} is not finished. Which task is to be continued, and what is left to be done?"
+    assert [(run["state"], run["question"]["text"]) for run in asked] == [("incomplete", said)] * 2
+    assert run_answers.approvable(at).id == first["id"]
+
+
 def test_what_was_continued_is_not_continued_again(tmp_path: pathlib.Path) -> None:
     at = test_run_session.desk(tmp_path, UNFINISHED)
     run = test_run_session.done(at, "create a.md")["id"]

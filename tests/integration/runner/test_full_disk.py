@@ -102,6 +102,8 @@ def test_P21_evidence_that_is_deleted_meanwhile_is_told_as_that(tmp_path: pathli
     output = output_capture.Output(tmp_path / "raw/op.log", ())
     output.add("stdout", b"x")
     shutil.rmtree(tmp_path / "raw")
+    # A file in its place is no folder either.
+    (tmp_path / "raw").touch()
     with pytest.raises(output_capture.EvidenceLost) as caught:
         output.close()
     what = f"the evidence folder {tmp_path}/raw was deleted while the executor ran"

@@ -256,3 +256,12 @@ def test_P2_a_guide_in_the_root_is_guarded_where_it_is_the_one_that_counts(root:
 def test_P21_a_session_whose_folder_is_deleted_is_named_once_the_own_one_first(root: pathlib.Path) -> None:
     said = "(the evidence folder was deleted while the executor ran)"
     assert touched(root, lambda at: [gone(OTHER)(at), gone(OWN)(at)]) == (f"{OWN} {said}", f"{OTHER} {said}")
+
+
+@pytest.mark.parametrize("make", [pathlib.Path.touch, lambda path: path.symlink_to("elsewhere")], ids=["file", "link"])
+def test_P21_a_session_whose_folder_is_replaced_is_named_as_that(root: pathlib.Path, make: Callable[..., None]) -> None:
+    def replaced(at: pathlib.Path) -> None:
+        (at / OWN).rename(at / "elsewhere")
+        make(at / OWN)
+
+    assert touched(root, replaced) == (f"{OWN} (the evidence folder was replaced while the executor ran)",)

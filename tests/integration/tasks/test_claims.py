@@ -167,12 +167,14 @@ class TestLeases:
         assert board.refused("task release", session_id="S1", id="T", by=by, reason="late").code == code
         assert board.shown("T") == before
 
-    def test_an_idle_agent_of_the_same_role_is_offered_it(self, board: Board) -> None:
+    def test_idle_agents_are_offered_it_those_of_the_same_role_before_what_others_left(self, board: Board) -> None:
+        board.task("A")
+        board.claim("A", "qa_expert", lease=600)
         board.task("T")
         board.claim("T", lease=600)
-        assert board.says("dev-2") == ("no_work", None)
+        assert (board.says("dev-2"), board.says("tech_lead")) == (("no_work", None), ("no_work", None))
         board.clock.minutes = 11
-        assert (board.says("dev-2"), board.says("qa_expert")) == (("get_task", "T"), ("no_work", None))
+        assert (board.says("dev-2"), board.says("tech_lead")) == (("get_task", "T"), ("get_task", "A"))
         assert board.claim(agent="dev-2")["taken_over_from"] == "dev-1"
 
     def test_the_manager_sees_who_is_overdue_since_when(self, board: Board) -> None:
@@ -495,12 +497,14 @@ def test_next_offers_what_a_claim_takes_over_and_nothing_else(
         board.call("agent deactivate", id="dev-1", by=PM, reason="it died")
     board.context.clock = lambda: f"{now or '2025-01-01T00:11'}:00.000000Z"
     taken_over = gone or now == CLAIMED["a lease that has ended"]
+    # A claim asks for no role, and so does not `next`.
+    assert (board.next("qa_expert")["action"] == "get_task") == taken_over
     assert (board.next("dev-2")["action"] == "get_task") == taken_over
     if taken_over:
         assert (board.says("dev-2")[1], board.claim(None, "dev-2")["taken_over_from"]) == ("T", "dev-1")
     else:
         assert board.claim(None, "dev-2")["task"] is None
-        assert lost(board, "task claim", id="T", agent_id="dev-2") == "dev-1"
+        assert [lost(board, "task claim", id="T", agent_id=each) for each in ("dev-2", "qa_expert")] == ["dev-1"] * 2
 
 
 class TestOutOfService:

@@ -104,6 +104,7 @@ def reported(closed: Mapping[str, Any]) -> list[str]:
         f"Left open: session {each['session_id']} is {each['overall_status']}. Report: {each['report_path']}"
         for each in closed.get("left_behind") or ()
     ]
+    lines += [f"The report was not written: {each}" for each in closed.get("warnings") or ()]
     if closed.get("report_path"):
         lines += [] if closed["report"]["tasks"] else [report.NOTHING_ASKED]
         lines.append(f"Report: {closed['report_path']}")

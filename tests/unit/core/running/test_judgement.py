@@ -187,6 +187,14 @@ def test_p26_p39_whatever_is_not_complete_says_why_in_one_line_without_guessing(
 
 
 COMPLETE: list[Any] = [
+    pytest.param(
+        {"output": "It holds 'it might be done'.", "said": "It holds 'x'."}, ("verified_file",),
+        id="P15 a word of guess that is data",
+    ),
+    pytest.param(
+        {"output": 'Wrote the question "Which one?"', "said": 'Wrote the question "x"'}, ("verified_file",),
+        id="P15 a question that is data asks nobody",
+    ),
     pytest.param({"verified": (README, File("b", False))}, ("verified_file",), id="P31 one exists, one does not"),
     pytest.param({"verified": (), "ordered_deletions": ("old",)}, ("ordered_deletion",), id="P8 ordered deletion"),
     pytest.param(

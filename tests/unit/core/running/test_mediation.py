@@ -35,6 +35,17 @@ ROWS = [
     ("バグを直して", None), ("テストを追加して", None), ("ログイン機能を修正して", None),
     ("Improve error handling", None), ("update README.md, add NEW.md and delete src/a.py", None),
     ("what is this?", None), ("something", None), ("", None), ("これは何ですか", None),
+    *((text, "target_task_ambiguous") for text in (
+        "continue", "Continue.", "go on", "please continue", "keep going", "carry on", "resume", "proceed",
+        "finish it", "do the rest", "try again", "retry", "continue with the task", "yes", "ok, go ahead", "next",
+        "can you continue?", "続けて", "続けてください", "続行", "続きをお願いします", "もう一度", "次へ", "はい",
+        "再開して", "作業を進めてください",
+    )),
+    *((text, None) for text in (
+        "continue with src/a.py", "go on with the parser", "resume the upload of the logs",
+        "ログイン機能の実装を続けて", "what does continue do in Python?", "create resume.md",
+        "why does it not continue?", "hello",
+    )),
 ]  # fmt: skip
 
 

@@ -96,7 +96,7 @@ ORDERS = [
     ("What does it do? Then rename it.", "LIGHT_EDIT"), ("read a.py; deploy it", "IMPLEMENTATION"),
     ("Why does it fail and can you fix it?", "LIGHT_EDIT"), ("explain what the bug is and fix it", "LIGHT_EDIT"),
     ("find the cause and mend it", "LIGHT_EDIT"),
-    ("Look at a.py, install what it needs", "IMPLEMENTATION"), ("do it", "IMPLEMENTATION"),
+    ("Look at a.py, install what it needs", "IMPLEMENTATION"), ("do it", "LIGHT_EDIT"),
     ("How is it built?\nPublish the package.", "IMPLEMENTATION"), ("please push the branch", "IMPLEMENTATION"),
     ("summarize the code and install requests", "IMPLEMENTATION"), ("enable dark mode", "IMPLEMENTATION"),
     ("Write a report on the tests and commit it", "IMPLEMENTATION"), ("translate a.md to German", "IMPLEMENTATION"),

@@ -48,6 +48,35 @@ def test_p15_a_claim_in_words_of_guess_is_seen(text: str, whole: bool, expected:
 
 
 @pytest.mark.parametrize(
+    ("text", "hedges"),
+    [
+        *((text, False) for text in (
+            "notes.md holds the word probably.", "Created notes.md; the file contains 'maybe'.",
+            'Added the line "I think so" to notes.md.', "Created `maybe.md`.", "Created maybe.md.",
+            "Wrote drafts/perhaps/seems.txt and maybe/a.md.", "Replaced probably with certainly in a.md.",
+            "Replaced foo by maybe.", "Removed every perhaps from a.md.", "Removed maybe from notes.md.",
+            "Created notes.md with the text maybe.", "Done. The file reads maybe.", "notes.md now says perhaps.",
+            "Created a.md:\n```\nIt might rain, I think.\n```\nDone.", "Updated a.md with:\n> maybe tomorrow",
+            "Renamed “probably” to “surely”.", "a.mdに「たぶん」という語を追加しました。", "「おそらく」を書きました。",
+            "たぶんをきっとに置き換えました。", "a.mdにたぶんと書きました。", "たぶんという言葉を削除しました。",
+            "Counted 3 occurrences of perhaps and fixed them.", "Added maybe to a.md.",
+        )),
+        *((text, True) for text in (
+            "It is probably done.", 'It is "probably" done.', "notes.md was probably created.",
+            "I think `a.md` is done.", 'I think "a.md" works.', "Maybe a.md works.",
+            '"It is probably done"', "The value probably changed.", "Fixed maybe.",
+            "Created a.md, maybe.", "たぶん「a.md」を作成しました。", "a.mdを作成したかもしれません。",
+            "The word maybe is in a.md, and it probably works.", "Perhaps fixed:\n```\nx = 1\n```",
+            "It contains probably three lines; done.",
+        )),
+    ],
+)  # fmt: skip
+def test_p15_a_word_of_guess_that_is_data_guesses_nothing(text: str, hedges: bool) -> None:
+    said = hedging_words.spoken(text)
+    assert hedging_words.guessed_claim(said, whole=True) is hedges, said
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("It should be done.", True), ("notes.md should now work", True), ("Hopefully done.", True),
