@@ -105,8 +105,9 @@ def _wanted(kind: int, long: bool, words: frozenset[str]) -> tuple[Wanted, ...]:
 
 @functools.lru_cache(maxsize=256)
 def _awaited(kind: int, words: frozenset[str]) -> tuple[tuple[str, bool], ...]:
-    """The literals, and whether each is in lower case, of hints that still lack a word which the next piece may bring."""
-    lacking = [hint for hint in patterns.HINTS if hint.needs and _is_wanted(hint, kind) and words.isdisjoint(hint.needs)]
+    """The literals, and whether each is in lower case, of hints that lack a word which the next piece may bring."""
+    needing = [hint for hint in patterns.HINTS if hint.needs and _is_wanted(hint, kind)]
+    lacking = [hint for hint in needing if words.isdisjoint(hint.needs)]
     return tuple(dict.fromkeys((hint.literal, hint.lower) for hint in lacking if _words_of(hint) <= words))
 
 
@@ -115,7 +116,8 @@ def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
         return True
     if kind == STORED:
         return False
-    return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(Letters(f"{hint.literal} {' '.join(hint.needs)}")))
+    says = Letters(f"{hint.literal} {' '.join(hint.needs)}")
+    return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(says))
 
 
 def _words(letters: Letters) -> frozenset[str]:

@@ -270,7 +270,7 @@ def _marks_by_ending() -> dict[str, list[str]]:
 
 
 def _endings(data: str) -> frozenset[str]:
-    """What stands before the sign of each mark that ends with a sign and may be in a text; its key too in a long one."""
+    """What stands before the sign of each mark that ends with a sign and may be in a text, in a long one with a key."""
     if len(data) < SHORT:
         # Making the patterns costs more than looking at what stands before each sign (SEC-16).
         parts = data.replace("_", "-").replace(".", "-").split("-")
