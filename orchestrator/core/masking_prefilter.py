@@ -26,6 +26,7 @@ SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""
 NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
+    '"auth"',
     "identified by",
     *tables.PASSWORDS,
     *tables.AMBIGUOUS,
