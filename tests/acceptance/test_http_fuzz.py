@@ -28,7 +28,7 @@ EXAMPLES = 50 if LONG else 24
 KEYS = ("sk-ant-api03-" + "a1B2" * 20, "ghp_" + "a1B2c3" * 6, "hunter2hunter2")
 SAID = (f"the key is {KEYS[0]}", f"token {KEYS[1]}", f"password: {KEYS[2]}", KEYS[0])
 """What holds a secret, as a caller may send it by mistake."""
-INSIDE = re.compile(r"Traceback|\.py\b|sqlite|SELECT |orchestrator_write|/tmp/|/home/|/root/", re.IGNORECASE)
+INSIDE = re.compile(r"Traceback|\.py\b|sqlite|SELECT |orchestrator_write|/tmp/|/dev/|/home/|/root/", re.IGNORECASE)
 
 WANTED = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance",

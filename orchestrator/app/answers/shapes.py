@@ -258,6 +258,13 @@ class WorkflowGraph(Answer):
     positions: dict[str, list[str]]
 
 
+class CompletionScript(Answer):
+    """`completion`."""
+
+    shell: Literal["bash", "zsh", "fish"]
+    script: str
+
+
 class Status(Past, SessionHead):
     """`status SESSION`."""
 

@@ -9,6 +9,7 @@ Source: seed 000, INV-3, INV-4 and INV-6.
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 import re
@@ -111,7 +112,7 @@ def row(context: Context, run: Run) -> Answer:
 
 def _row(run: Run, shown: Answer) -> Answer:
     asked = shown["question"] if run.state == states.AWAITING else None
-    read = _reader(_places(run.executor, run.verification_root))
+    read = _reader(((run.executor, run.verification_root),))
     return {
         "task_id": run.id,
         "task_group_id": run.session_id,
@@ -129,7 +130,13 @@ def _row(run: Run, shown: Answer) -> Answer:
 
 
 def _places(executor: str, root: str) -> dict[str, str]:
-    """What is local in what is said of a run, as patterns, with what a caller elsewhere is told instead."""
+    """What is local in what is said of a run, with what a caller elsewhere is told instead."""
+    return {**advice.recorded(root), **_shown({root: HIDDEN}), **_of_executor(executor)}
+
+
+@functools.lru_cache(maxsize=64)
+def _of_executor(executor: str) -> dict[str, str]:
+    """The same of what executed it."""
     kind, _, template = executor.partition(":")
     try:
         program = (shlex.split(template) or [""])[0]
@@ -139,9 +146,12 @@ def _places(executor: str, root: str) -> dict[str, str]:
     own = {program: f"{HIDDEN}/{os.path.basename(program)}"} if os.path.isabs(program) else {}
     # A secret in the executor may have been masked where it was written.
     named = dict.fromkeys((executor, masking.mask(executor)), kind) if template else {}
-    found = {root: HIDDEN, **own, **named}
-    forms = {re.escape(form): found[place] for place in found if len(place) > 1 for form in _forms(place)}
-    return {**advice.recorded(root), **forms}
+    return _shown({**own, **named})
+
+
+def _shown(places: Mapping[str, str]) -> dict[str, str]:
+    """Places in each form in which they are written."""
+    return {form: word for place, word in places.items() if len(place) > 1 for form in _forms(place)}
 
 
 def _forms(place: str) -> set[str]:
@@ -149,22 +159,59 @@ def _forms(place: str) -> set[str]:
     return {place, repr(place)[1:-1], ascii(place)[1:-1], html.escape(place)}
 
 
-def _reader(places: Mapping[str, str]) -> Callable[[str], str]:
-    """What makes of a recorded text one with its local parts."""
+_BEGIN = 8
+"""Characters of a place by which it is looked for: those of worktrees begin alike."""
+
+
+@functools.lru_cache(maxsize=64)
+def _reader(executed: tuple[tuple[str, str], ...]) -> Callable[[str], str]:
+    """What makes of a recorded text one with its local parts.
+
+    Args:
+        executed: executors, each with a place of theirs.
+
+    A text is searched for the few beginnings of the places, and only there compared with them, so that a session with a
+    worktree for each of 1,000 groups is read like one with a single place.
+    """
+    places = {place: word for each in executed for place, word in _places(*each).items()}
+    known = {form.partition(advice.ID)[0]: (form, word) for form, word in places.items()}
     # The longest first: the one that begins like another is found whole.
-    patterns = sorted(places, key=len, reverse=True)
-    pattern = re.compile(rf"(?<![\w/])(?:{'|'.join(f'({each})' for each in patterns)})")
+    lengths = sorted({len(each) for each in known}, reverse=True)
+    begins = "|".join(map(re.escape, {each[:_BEGIN] for each in known}))
+    outside = re.compile(rf"(?<![\w/])(?:{begins})")
+
+    def place(text: str, start: int) -> tuple[int, str] | None:
+        """Where the place that begins here ends, and what is told instead."""
+        for length in lengths:
+            form, word = known.get(text[start : start + length], ("", ""))
+            end = _end(form, text, start + length) if form else None
+            if end is not None:
+                return end, word
+        return None
 
     def read(text: str) -> str:
         if type(text) is not str:
             return joined([read(part) if type(part) is str else part for part in parts_of(text)])
-        parts, end = [], 0
-        for found in pattern.finditer(text):
-            parts += [text[end : found.start()], local(found[0], places[patterns[(found.lastindex or 1) - 1]])]
-            end = found.end()
+        parts, end, found = [], 0, outside.search(text)
+        while found is not None:
+            start, next_ = found.start(), found.start() + 1
+            if (there := place(text, start)) is not None:
+                next_, word = there
+                parts += [text[end:start], local(text[start:next_], word)]
+                end = next_
+            found = outside.search(text, next_)
         return joined([*parts, text[end:]]) if parts else text
 
     return read
+
+
+def _end(form: str, text: str, at: int) -> int | None:
+    """Where a recorded form ends, whose part before a run's id ends here; None where its rest is another."""
+    _, named, rest = form.partition(advice.ID)
+    if not named:
+        return at
+    id = advice.ID_PATTERN.match(text, at)
+    return id.end() + len(rest) if id is not None and text.startswith(rest, id.end()) else None
 
 
 def with_places(context: Context, session: str | None, found: Any) -> Any:
@@ -176,8 +223,7 @@ def with_places(context: Context, session: str | None, found: Any) -> Any:
     """
     sessions = set(_named(found)) if session is None else {session}
     executed = run_board.executors(context.connection, sessions) if sessions else ()
-    places = {place: word for each in executed for place, word in _places(*each).items()}
-    return _each(found, _reader(places)) if places else found
+    return _each(found, _reader(tuple(executed))) if executed else found
 
 
 _OF_SESSIONS = ("session_id", "task_group_id")
@@ -238,6 +284,6 @@ def detail(context: Context, run: Run) -> Answer:
     shown = run_views.run_row(context, run)
     events = run_views.run_log(context, run.session_id, run.id, known=shown)["events"]
     told = run_views.describe(context, run, shown)
-    read = _reader(_places(run.executor, run.verification_root))
+    read = _reader(((run.executor, run.verification_root),))
     events = [{**each, "text": read(each["text"])} for each in events]
     return {**_row(run, shown), "output": told["output"], "why": read(told["why"]), "events": events}

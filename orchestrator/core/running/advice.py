@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.core import names
 from orchestrator.core.suggestions import (
     PROGRAM,
     Local,
@@ -23,8 +24,9 @@ from orchestrator.core.suggestions import (
 _SERVER = f"{PROGRAM} serve continues it if it runs on this database; otherwise: "
 _BY_HAND, _BY_A_SERVER = "it continues on the command line, where it was started", "this server continues it"
 _LOOKS = "this server"
-_ID = "\0"
-"""Stands for a run's id in a pattern."""
+ID = "\0"
+"""Stands for a run's id in what is recorded."""
+ID_PATTERN = re.compile(r"task-\d+")
 _PROGRAMS = ("orchestrator", "export", "unset", "chmod", "mkdir", "echo", "pip", "npm", "claude")
 """Programs whose calls are suggested as they are typed."""
 
@@ -70,10 +72,18 @@ def _typed(root: str, what: str, run: str) -> Sentence:
     return sentence("{}, {} {}", suggest("repl", project=root), what, run)
 
 
+_PLACE = "/place"
+_SAID = tuple(
+    (str(each), each.elsewhere)
+    for each in (by_a_server(_PLACE, ID), by_hand(_PLACE, ID), look(_PLACE, ID), WAITS, EXPIRED)
+)
+"""Such advice on a project at `_PLACE`: a session may have a thousand places."""
+
+
 def recorded(root: str) -> dict[str, str]:
-    """How the record says such advice on runs of a project, as patterns; and what anybody elsewhere is told instead."""
-    said = (by_a_server(root, _ID), by_hand(root, _ID), look(root, _ID), WAITS, EXPIRED)
-    return {re.escape(each).replace(_ID, r"task-\d+"): each.elsewhere for each in said}
+    """How the record says such advice on runs of a project, with `ID`; and what anybody elsewhere is told instead."""
+    word = names.word(root)
+    return {said.replace(_PLACE, word): elsewhere for said, elsewhere in _SAID}
 
 
 def said(suggestion: str) -> str:

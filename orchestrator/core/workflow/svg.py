@@ -53,7 +53,7 @@ def svg(
     if ways is not None:
         shown = picture.gone(shown, ways, whole=whole)
     plan = _plan(shown, faint=bool(ways) and whole)
-    width, height = round(max(plan.placed.width, 560)), round(plan.placed.height + LEGEND)
+    width, height = round(max(plan.placed.width, _legend_end())), round(plan.placed.height + LEGEND)
     body = [*(_link(plan, index) for index in range(len(shown.links))), *(_node(plan, node) for node in shown.nodes)]
     return "\n".join([*_head(shown, width, height), *body, _legend(height), "</svg>"]) + "\n"
 
@@ -286,12 +286,22 @@ def _marker(tone: str) -> str:
     return f'<marker id="wf-{tone}" {place} markerUnits="userSpaceOnUse" orient="auto">{shape}</marker>'
 
 
+def _step(words: str) -> float:
+    """How much room an entry of the legend takes."""
+    return 24 + len(words) * 6.4 + 26
+
+
+def _legend_end() -> float:
+    """How wide a drawing is at least, so that its legend is whole."""
+    return MARGIN + sum(_step(words) for _, words in _LEGEND)
+
+
 def _legend(height: int) -> str:
     x, y, parts = MARGIN, height - 22, []
     for tone, words in _LEGEND:
         parts.append(f'<rect class="fill {tone}" x="{x:.0f}" y="{y - 7}" width="18" height="4" rx="2"/>')
         parts.append(f'<text class="sub" x="{x + 24:.0f}" y="{y}">{words}</text>')
-        x += 24 + len(words) * 6.4 + 26
+        x += _step(words)
     return f"<g>{''.join(parts)}</g>"
 
 

@@ -14,7 +14,7 @@ VARIABLE = "_ORCHESTRATOR_COMPLETE"
 def _completion(given: Given) -> Result:
     shell = given.arguments["shell"]
     script = get_completion_script(prog_name="orchestrator", complete_var=VARIABLE, shell=shell)
-    return Result({"db": None}, script, raw=True)
+    return Result({"db": None, "shell": shell, "script": script}, script)
 
 
 COMMANDS = {
@@ -28,5 +28,6 @@ COMMANDS = {
         None,
         _completion,
         line="Print the completion script for bash, zsh or fish.",
+        answer=("shapes.CompletionScript",),
     ),
 }

@@ -33,6 +33,7 @@ from orchestrator.doors.web import (
 )
 from orchestrator.doors.web.access import Access
 from orchestrator.doors.web.idempotent_forms import Once
+from orchestrator.doors.web.shared_refresh import SharedRefresh
 
 MAX_BODY = 1024 * 1024
 """Bytes of a request's body at most."""
@@ -125,7 +126,7 @@ class _Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """What a request goes through."""
-        return _Edge(super().build_middleware_stack(), self._hosts, self.state.handle)
+        return _Edge(SharedRefresh(super().build_middleware_stack()), self._hosts, self.state.handle)
 
 
 class _Edge:

@@ -7,13 +7,15 @@ reads, so that a slow one holds up nobody and keeps no snapshot of the database.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request
-from fastapi.sse import EventSourceResponse, ServerSentEvent
+from fastapi.sse import format_sse_event
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
 
 from orchestrator.app.audit import event_feed
 from orchestrator.app.kernel.connection_pool import Pool
@@ -30,11 +32,27 @@ _TOO_LONG = 16
 """Digits of a number that no event has."""
 
 
+KEEPALIVE_S = 15.0
+"""Seconds of silence after which a stream says that it is there, so that nothing on the way closes it."""
+_KEEPALIVE = b": ping\n\n"
+_TEXT = {"type": "string"}
+_DESCRIBED = {
+    "description": "A stream of events, each with its number as id.",
+    "content": {"text/event-stream": {"itemSchema": {
+        "type": "object", "properties": {"data": _TEXT, "event": _TEXT, "id": _TEXT}, "required": ["data"],
+    }}},
+}  # fmt: skip
+_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+Told = tuple[bytes, int]
+"""Events as they are sent, and the number to go on from."""
+
+
 class Pulse:
     """Tells readers that something was committed, and that the server stops."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self._read: dict[tuple[int, str | None], asyncio.Future[Told]] = {}
         self.next = asyncio.Event()
         """Is set with the next beat; one who looks takes it first, so that nothing between is missed."""
         self.stopping = False
@@ -53,8 +71,20 @@ class Pulse:
                 self.beat()
             await asyncio.sleep(LOOK_S)
 
+    async def after(self, number: int, session: str | None) -> Told:
+        """What was committed behind a number, as it is sent, and the number to go on from.
+
+        Readers that have come equally far share one read between two beats: many open pages cost little more than one.
+        """
+        key = (number, session)
+        if key not in self._read:
+            self._read[key] = asyncio.ensure_future(run_in_threadpool(_after, self._pool, number, session))
+        # A reader that goes away takes nothing from the others.
+        return await asyncio.shield(self._read[key])
+
     def beat(self) -> None:
         """Wake all readers."""
+        self._read = {}
         self.next.set()
         self.next = asyncio.Event()
 
@@ -64,10 +94,10 @@ class Pulse:
         self.beat()
 
 
-def _shown(event: dict[str, Any]) -> ServerSentEvent:
+def _shown(event: dict[str, Any]) -> bytes:
     kind = "refusal" if event["kind"] == "refusal" else "decision" if event["decisions"] else "change"
     number = event.pop("number")
-    return ServerSentEvent(data=event, event=kind, id=str(number))
+    return format_sse_event(data_str=json.dumps(event, ensure_ascii=False), event=kind, id=str(number))
 
 
 def _number(text: str | None, newest: int) -> int | None:
@@ -102,31 +132,47 @@ def _last(pool: Pool, session: str | None = None) -> int:
         return event_feed.last(context)
 
 
-def _after(pool: Pool, number: int, session: str | None) -> tuple[list[dict[str, Any]], int]:
+def _after(pool: Pool, number: int, session: str | None) -> Told:
     with pool.lent() as context:
-        return event_feed.after(context, number, session=session)
+        events, further = event_feed.after(context, number, session=session)
+    return b"".join(map(_shown, events)), further
 
 
-@router.get("/events", response_class=EventSourceResponse, responses=failures(400, 401, 404, 503))
+@router.get("/events", response_class=StreamingResponse,
+            responses={200: _DESCRIBED, **failures(400, 401, 404, 503)})  # fmt: skip
 async def follow(
     request: Request, serving: Serving, caller: Reading, start: Annotated[int, Depends(_start)],
     session_id: Annotated[str | None, Query(max_length=128)] = None,
-) -> AsyncIterator[ServerSentEvent]:
+) -> StreamingResponse:
     """Decisions, changes and refusals of all sessions or of one, from now on or behind an event's number."""
-    pulse, number = request.app.state.pulse, start
+    told = _stream(request.app.state.pulse, start, session_id)
+    return StreamingResponse(told, headers=_HEADERS, media_type="text/event-stream")
+
+
+async def _stream(pulse: Pulse, number: int, session: str | None) -> AsyncIterator[bytes]:
+    """What was committed behind a number, all that is there at once: each piece costs as much as a page of events."""
     # The first bytes tell the reader that it is connected.
-    yield ServerSentEvent(comment="begins", retry=1000)
+    yield format_sse_event(comment="begins", retry=1000)
     while not pulse.stopping:
         beat = pulse.next
         try:
-            events, further = await run_in_threadpool(_after, serving.pool, number, session_id)
+            events, further = await pulse.after(number, session)
         except Exception as fault:
             # The database is away for a while; the reader goes on where it was when it is back.
             log(fault)
             await beat.wait()
             continue
-        for event in events:
-            yield _shown(event)
-        if further == number:
-            await beat.wait()
+        if events:
+            yield events
+        if further == number and not await _beats(beat):
+            yield _KEEPALIVE
         number = further
+
+
+async def _beats(beat: asyncio.Event) -> bool:
+    """Whether something was committed within the time that a stream may be silent."""
+    try:
+        async with asyncio.timeout(KEEPALIVE_S):
+            return await beat.wait()
+    except TimeoutError:
+        return False

@@ -16,12 +16,13 @@ from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.running import run_list_views
 from orchestrator.app.session import sessions
 from orchestrator.core import names
+from orchestrator.core.running import states
 from orchestrator.doors.web import cancellation, pages
 from orchestrator.doors.web.authentication import Fields, Serving, Writing
 from orchestrator.doors.web.failures import log, told
 from orchestrator.doors.web.idempotent_forms import Once
 from orchestrator.doors.web.rendering import segment
-from orchestrator.errors import OrchestratorError, UsageError
+from orchestrator.errors import OrchestratorError, Refused, UsageError
 
 router = APIRouter(include_in_schema=False)
 
@@ -109,6 +110,11 @@ def repeat(request: Request, id: str, fields: Fields, serving: Serving, caller: 
         with serving.pool.lent() as context:
             run = run_list_views.require(context, id)
             place = run_list_views.place_of(context, run)
+        if run.state != states.CANCELLED:
+            raise Refused(
+                "ILLEGAL_MOVE", f"Task {id} is {run.state.upper()}; only a cancelled one is sent again.",
+                "Open its page to see what can be done",
+            )  # fmt: skip
         if place is None:
             raise UsageError("USAGE", "The chat of this task takes no further message.", "Send it in another chat")
         return f"/tasks/{segment(serving.chat(place, run.prompt, run.session_id, caller)['task_id'])}"

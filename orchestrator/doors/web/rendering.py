@@ -117,30 +117,29 @@ def asis(text: str) -> Markup:
 
 
 def _visible(value: Any) -> Any:
-    """What a page shows of a value; a part of a page has been through this."""
+    """What a page shows of a value; a part of a page has been through this.
+
+    Raises:
+        TypeError: the value is a macro, whose name has hidden that of what was meant.
+    """
+    if isinstance(value, jinja2.runtime.Macro):
+        raise TypeError(f"{value.name} is a macro")
     return control_characters.on_a_page(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 _MARKS = re.compile(r'name="once" value="[^"]*"')
-_REGION = re.compile(r"([\w:.@-]{1,200})=([0-9a-f]{1,64})")
-KNOWN = "X-Regions"
-"""The header in which an open page says which regions it shows: `id=mark`, with commas."""
 
 
-@jinja2.pass_context
-def region(context: jinja2.runtime.Context, id: str, body: Markup, tag: str = "div", more: str = "") -> Markup:
-    """A part of a page that changes while it is open: with a mark of what it holds, and empty where that is known.
+def region(id: str, body: Markup, tag: str = "div", more: str = "") -> Markup:
+    """A part of a page that changes while it is open, with a mark of what it holds; `shared_refresh` finds it again.
 
     Args:
         more: further attributes.
     """
     # Each form that begins something has another mark each time it is drawn; that changes nothing.
     mark = hashlib.sha256(_MARKS.sub("", body).encode()).hexdigest()[:16]
-    head = Markup('<{} id="{}"{} data-live="{}"').format(Markup(tag), id, Markup(more), mark)  # noqa: S704 - our templates'
-    end = Markup("</{}>").format(Markup(tag))  # noqa: S704 - our templates'
-    if context["known"].get(id) == mark:
-        return head + Markup(" data-same>") + end
-    return head + Markup(">") + body + end
+    head = Markup('<{} id="{}"{} data-live="{}">').format(Markup(tag), id, Markup(more), mark)  # noqa: S704 - our templates'
+    return head + body + Markup("</{}><!--{}-->").format(Markup(tag), id)  # noqa: S704 - our templates'
 
 
 def _environment() -> jinja2.Environment:
@@ -214,6 +213,5 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "hours": VISIT_S // 3600,
         "path": request.url.path,
         "query": request.url.query,
-        "known": dict(_REGION.findall(request.headers.get(KNOWN, ""))),
     }  # fmt: skip
     return HTMLResponse(_TEMPLATES.get_template(template).render(known), status)

@@ -32,7 +32,7 @@ from orchestrator.doors.web.rendering import Look, looking, segment
 
 router = APIRouter(include_in_schema=False, prefix="/sessions/{session}")
 
-DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS = 25, 25, 50, 100, 100, 50, 12
+DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS, FINDINGS = 25, 25, 50, 100, 100, 50, 12, 50
 """How many of each are on a page."""
 ZOOMS = (1, 2, 4, 8, 16, 32)
 """Into how many parts a time may be cut."""
@@ -154,7 +154,7 @@ def show_decisions(
         found = look.ask(
             "audit decisions", session_id=session, group_id=group or None, order="desc", limit=DECISIONS, until=until
         )
-        return _page(request, look, session, "decisions.html", "decisions", found=found, group=group, until=until)
+        return _page(request, look, session, "decisions.html", "decisions", found=found, only=group, until=until)
 
 
 @router.get("/decisions/{id}")
@@ -212,8 +212,8 @@ def _task_picture(look: Look, session: str, found: dict[str, Any]) -> Markup:
 def export(request: Request, session: str, caller: Reading) -> Response:
     """The session as one HTML file that needs no server, as `audit export --format html` writes it."""
     with looking(request, session) as look, closing(export_session.stream(look.context, session, "html")) as chunks:
-        placed = (run_list_views.with_places(look.context, session, chunk.decode()) for chunk in chunks)
-        content = b"".join(elsewhere(each).encode() for each in placed)
+        placed = run_list_views.with_places(look.context, session, b"".join(chunks).decode())
+        content = elsewhere(placed).encode()
     name = f"session-{_NO_NAME.sub('-', session)}.html"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content, headers=headers, media_type="text/html; charset=utf-8")
@@ -248,7 +248,19 @@ def show_verdict(request: Request, session: str, caller: Reading, anew: bool = F
             dry = look.ask("validate", session_id=session, dry_run=True)
             verdict = {"report_id": None, "at": None, "fresh": True, **dry}
         data = {"session": shown, "verdict": verdict, "open": open_, "title": f"Verdict on {session}"}
+        if verdict is not None:
+            data |= {"kinds": _kinds(verdict["checks"]), "verdict": {**verdict, "checks": []}}
+            data["failed"] = sum(each["level"] == "error" for each in verdict["checks"])
         return _page(request, look, session, "verdict.html", "verdict", **data)
+
+
+def _kinds(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The findings of a verdict by check and level, in their order; of each the first ones, and how many more."""
+    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for each in checks:
+        kinds.setdefault((each["id"], each["level"]), []).append(each)
+    return [{"id": id, "level": level, "checks": each[:FINDINGS], "more": max(len(each) - FINDINGS, 0)}
+            for (id, level), each in kinds.items()]  # fmt: skip
 
 
 @router.get("/groups/{group}")

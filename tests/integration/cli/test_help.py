@@ -44,7 +44,7 @@ def test_a_command_stands_in_the_lists_with_a_short_text(words: str) -> None:
 def test_every_operation_is_a_command_and_every_command_says_what_it_answers() -> None:
     every = catalogue.every()
     assert set(operations.every()) <= set(every)
-    assert {words for words, each in every.items() if not each.answer} == {"hook", "mcp", "schema", "completion"}
+    assert {words for words, each in every.items() if not each.answer} == {"hook", "mcp", "schema"}
     assert [each for each in every if each.partition(" ")[0] not in catalogue.FIRST_WORDS] == []
 
 

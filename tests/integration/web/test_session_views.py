@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
+from orchestrator.app import setup
 from orchestrator.app.audit import export_session
 from orchestrator.app.kernel import operations
+from orchestrator.app.running.start_run import AwaitStart
 from orchestrator.app.starts import EndStart, ReserveStart
 from tests.integration.web import story
 from tests.integration.web.asgi import Web
@@ -62,6 +65,31 @@ def test_a_usage_limit_says_until_when_it_is_waited_for(planned: Web) -> None:
         assert f'usage limit until <time datetime="{due}">' in planned.get(path).text, path
 
 
+def test_a_queued_task_says_since_when_it_waits_and_for_what(planned: Web) -> None:
+    planned.service.add_project(str(planned.project), "portal")
+    id = str(planned.service.chat("portal", story.READ, "chat")["task_id"])
+    assert "Waiting since" not in planned.get(f"/tasks/{id}").text
+    why = "its project or session is held: task-7."
+    operations.ask(planned._context, AwaitStart(session_id="chat", id=id, owner="here:7:1", reason=why))
+    ((at,),) = planned.rows("SELECT at FROM run_events WHERE kind = 'waits'")
+    text = planned.get(f"/tasks/{id}").text
+    assert (f'Waiting since <time datetime="{at}">' in text, f"</time>: {why}</p>" in text) == (True, True)
+    assert "here:7:1" not in text
+
+
+def test_a_deferred_group_says_what_it_waits_for_outside_and_who_deferred_it(planned: Web) -> None:
+    story.blocked(planned)
+    given = {"session_id": "blocked", "group_id": "E2E"}
+    details = {"external": True, "external_dependency": "the <hospital>'s IT"}
+    planned.call("route", current_agent="tech_lead", status="UNBLOCKING_GUIDANCE", details=details, **given)
+    assert "deferred by" not in planned.get("/sessions/blocked/groups/E2E").text
+    planned.call("route", current_agent="project_manager", status="DEFER_EXTERNAL", summary="not this month", **given)
+    text = planned.get("/sessions/blocked/groups/E2E").text
+    assert "Waits for <b>the &lt;hospital&gt;&#39;s IT</b>, outside the project · deferred by project_manager" in text
+    assert "not this month" in text
+    assert "deferred external" in planned.get("/sessions/blocked?state=all").text
+
+
 def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:
     found = planned.get("/sessions/S/export")
     assert found.text == b"".join(export_session.stream(planned._context, "S", "html")).decode()
@@ -83,6 +111,46 @@ def other(**changed: Any) -> str:
     return json.dumps(document)
 
 
+def diverging(document: dict[str, Any]) -> None:
+    """Code that is ready for QA goes to the tech lead, so that the report of QA is out of turn."""
+    document["developer"]["READY_FOR_QA"]["next_agent"] = "tech_lead"
+
+
+def assert_both_sides(text: str, source: str) -> None:
+    """Both decisions of the first difference are side by side, and all differences and groups are listed."""
+    _, _, shown = text.partition('id="first"')
+    first, _, table = shown.partition("All differences")
+    sides = re.findall(r"<h3[^>]*>([^<]+)</h3><p>(?:<[^>]+>)*([^<]+)", first)
+    assert sides == [
+        ("On record, step 4", "spawn qa_expert on A (sonnet)"), (f"Under {source}", "spawn tech_lead on A (opus)")
+    ]  # fmt: skip
+    rows = [re.sub(r"<[^>]+>", " ", row).split() for row in table.split("<tr>")[2:4]]
+    assert [(row[0], "qa_expert" in row, "OUT_OF_TURN" in row) for row in rows] == [
+        ("4", True, False), ("5", False, True)
+    ]  # fmt: skip
+    assert ("differs" in text, "2 differences" in text, "step 5: " in table) == (True, True, True)
+
+
+@pytest.fixture
+def reported(planned: Web) -> Web:
+    """A group that QA has tested."""
+    for role, status in (("developer", "READY_FOR_QA"), ("qa_expert", "PASS")):
+        planned.call("route", session_id="S", group_id="A", current_agent=role, status=status)
+    return planned
+
+
+def test_what_another_workflow_decides_stands_beside_what_was_decided(reported: Web) -> None:
+    document = json.loads(FILE.read_text())
+    diverging(document)
+    done = reported.send("/what-if", "/what-if", session="S", content=json.dumps(document))
+    assert_both_sides(done.text, "your file")
+    given = {"source": "other.json", "agent_texts": setup.agent_texts(), "by": "user"}
+    reported.call_at_terminal("workflow load", content=json.dumps(document), **given)
+    head = reported.head()
+    assert_both_sides(reported.get("/what-if?session=S&version=2").text, "version 2")
+    assert reported.head() == head
+
+
 def test_a_loaded_version_differs_in_nothing_from_itself(planned: Web) -> None:
     head = planned.head()
     text = planned.get("/what-if?session=S&version=1").text
@@ -90,19 +158,37 @@ def test_a_loaded_version_differs_in_nothing_from_itself(planned: Web) -> None:
     assert planned.head() == head
 
 
-@pytest.mark.parametrize(
-    ("content", "status", "said"),
-    [
-        ("{", 400, "Not JSON"),
-        (other(next_agent="nobody_known"), 400, "There is no role"),
-        ("  ", 400, "Something is missing"),
-        (FILE.read_text(), 200, "no difference"),
-    ],
+FILES = (
+    ("S", "{", 400, "Not JSON"),
+    ("S", "developer:\n  - [", 400, "Not JSON"),
+    ("S", "[1, 2]", 400, "object"),
+    ("S", "\ufeff{}", 400, "No role has a status"),
+    ("S", '{"developer": {}, "developer": {}}', 400, "developer"),
+    ("S", json.dumps(json.loads(FILE.read_text()) | {"_version": "99.0.0"}), 200, "no difference"),
+    ("S", other(next_agent="nobody_known"), 400, "There is no role"),
+    ("S", "  ", 400, "Something is missing: the session or the file."),
+    ("", FILE.read_text(), 400, "Something is missing: the session or the file."),
+    ("none", FILE.read_text(), 404, "none"),
+    ("empty", FILE.read_text(), 200, "1 of 1 decision compared"),
+    ("S", FILE.read_text(), 200, "no difference"),
+    ("S", FILE.read_text() + " " * 70_000, 400, "at most 65536 are allowed"),
+    ("S", "x" * 2_000_000, 413, "Too large"),
 )
-def test_a_file_is_compared_or_its_faults_are_said(planned: Web, content: str, status: int, said: str) -> None:
-    head = planned.head()
-    done = planned.send("/what-if", "/what-if", session="S", content=content)
-    assert (done.status, said in done.text, planned.head()) == (status, True, head)
+"""Sessions and files with what is answered."""
+
+
+def test_a_file_is_compared_or_its_faults_are_said(planned: Web) -> None:
+    planned.call("session create", id="empty", goal="Nothing yet")
+    head, csrf = planned.head(), planned.get("/what-if").csrf
+    for session, content, status, said in FILES:
+        done = planned.post("/what-if", None, csrf=csrf, session=session, content=content)
+        assert (done.status, said in done.text, planned.head()) == (status, True, head), (content[:40], done.text)
+
+
+def test_versions_and_sessions_that_are_not_there_are_said(planned: Web) -> None:
+    for query, said in (("session=S&version=9", "9"), ("session=none&version=1", "none"), ("session=S&version=x", "x")):
+        found = planned.get(f"/what-if?{query}")
+        assert (found.status // 100, 'role="alert"' in found.text, said in found.text) == (4, True, True), query
 
 
 def test_who_has_not_come_in_chooses_among_loaded_versions_alone(web: Web) -> None:
@@ -127,4 +213,7 @@ def test_what_was_not_cancelled_is_not_repeated(planned: Web) -> None:
     planned.service.add_project(str(planned.project), "portal")
     id = str(planned.service.chat("portal", story.READ, "chat")["task_id"])
     assert "/again" not in planned.get(f"/tasks/{id}").text
+    done = planned.send("/sessions", f"/tasks/{id}/again")
+    assert (done.status, "is QUEUED; only a cancelled one is sent again." in done.text) == (409, True)
+    assert planned.rows("SELECT count(*) FROM runs") == [(1,)]
     assert planned.send("/sessions", "/tasks/none/again").status == 404
