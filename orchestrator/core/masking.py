@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from orchestrator.core import sha256
-from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.hints import Any, overload
 
@@ -96,7 +96,8 @@ def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
-    found = look(text, secrets, keys_only=keys_only)
+    letters = Letters(text)
+    found = look(text, secrets, keys_only=keys_only, letters=letters)
     if found in (NOTHING, HIDDEN):
         return text
     if found in (BROKEN, COLOURED):
@@ -105,7 +106,7 @@ def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
         return masking_stream.masked(text, secrets, keys_only, found == COLOURED)
     from orchestrator.core import masking_machine
 
-    return masking_machine.masked(text, secrets, keys_only, found)
+    return masking_machine.masked(text, secrets, keys_only, found, letters)
 
 
 def leaks(text: str | None, secrets: Sequence[str] = ()) -> bool:

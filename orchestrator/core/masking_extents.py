@@ -147,7 +147,7 @@ def _quoted(text: str, ends: Ends, at: int, final: bool) -> Extent:
         stop = found.start()
         if text[stop] in "\r\n":
             return Extent(stop, True, stop)
-        escapes = _backslashes(text, stop)
+        escapes = _backslashes(text, stop) if text[stop - 1 : stop] == "\\" else 0
         if escapes < ends.level or escapes % (2 * ends.level + 2) == ends.level:
             end = max(at, stop - min(escapes, ends.level))
             return Extent(end, True, end)

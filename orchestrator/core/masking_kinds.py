@@ -265,6 +265,30 @@ KINDS = (
         "aws configure set aws_secret_access_key {q7Zt9LmX2vB8}",
         "aws configure set region eu-west-1; config set token $TOKEN",
     ),
+    Kind(
+        "Registry login in a Docker configuration",
+        JSON,
+        '{{"auths": {{"registry.example": {{"auth": "{dXNlcjE6cTdadDlMbVgydkI4}"}}}}}}',
+        '{{"auth": "required", "oauth": "client"}} {{"auth": {{"type": "basic"}}}}',
+    ),
+    Kind(
+        "Key in a kubeconfig",
+        GENERIC,
+        f"    client-key-data: {{{_mixed(60)}}}\n",
+        "    client-key-data: null\n    certificate-authority: /etc/ca.crt\n",
+    ),
+    Kind(
+        "Secret in a Dockerfile",
+        GENERIC,
+        "FROM scratch\nENV DB_PASSWORD {q7Zt9LmX}\n",
+        "ENV DB_PASSWORD_FILE /run/secrets/db\nENV TOKEN_NAME token\n",
+    ),
+    Kind(
+        "Secret that a command stores with a service",
+        GENERIC,
+        "gh secret set DEPLOY --body {q7Zt9LmX}\n",
+        "gh secret set DEPLOY --body $DEPLOY\nusage: x [--token TOKEN]\n",
+    ),
     Kind("Registry login in .npmrc", GENERIC, "_auth={dXNlcjpwYXNz}", "basic_auth=user1 _auth = True"),
     Kind(
         "Value in a property list",

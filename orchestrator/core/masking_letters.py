@@ -37,12 +37,20 @@ _SPLIT_MARKS = "_(?:" + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mar
 """It begins with a literal, which is found much faster than a class."""
 SHORT = 2_048
 """Characters; for a text of fewer a pattern is made only where nothing cheaper tells."""
+_SELDOM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ:/<>@|["
+"""What most texts have little of, and most marks of keys hold."""
+_OFTEN = bytes(each for each in range(256) if each not in _SELDOM)
 
 
 @functools.cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """The pattern, compiled once."""
     return re.compile(pattern)
+
+
+@functools.cache
+def _seldom(literal: str) -> str:
+    return literal.encode("latin-1", "ignore").translate(None, _OFTEN).decode("latin-1")
 
 
 class Letters:
@@ -53,7 +61,7 @@ class Letters:
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
-    __slots__ = ("_classes", "controls", "data", "dropped", "labelled", "text")
+    __slots__ = ("_classes", "_lower", "_seldom", "controls", "data", "dropped", "labelled", "text")
 
     def __init__(self, text: str) -> None:
         try:
@@ -65,6 +73,7 @@ class Letters:
             self.labelled = any(map(text.__contains__, tables.LABELS))
             text = self.data.decode("latin-1")
         self.text, self._classes = text, b""
+        self._lower = self._seldom = ""
         # One character is found by far the fastest, so that a long text is asked for each control by itself.
         if len(text) >= _LONG and text.isascii():
             self.controls = any(map(text.__contains__, _ASCII_CONTROLS))
@@ -78,9 +87,18 @@ class Letters:
             self._classes = self.data.translate(_CLASS_TABLE)
         return self._classes
 
+    def may_hold(self, literal: str) -> bool:
+        """Whether a literal may be in the text, as far as its capitals and rare signs tell; those are few."""
+        if len(self.text) < SHORT:
+            return True
+        self._seldom = self._seldom or self.data.translate(None, _OFTEN).decode("latin-1") + "\n"
+        return _seldom(literal) in self._seldom
+
     def lower(self) -> str:
         """The text in lower case, as far as it is ASCII."""
-        return self.text.lower() if self.text.isascii() else self.data.lower().decode("latin-1")
+        if not self._lower:
+            self._lower = self.text.lower() if self.text.isascii() else self.data.lower().decode("latin-1")
+        return self._lower
 
     def has_long_run(self) -> bool:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""

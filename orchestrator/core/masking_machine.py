@@ -20,6 +20,7 @@ from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
     FORMS,
+    NAMES,
     NOTHING,
     SHORTEST_VALUE,
     WHOLE,
@@ -36,7 +37,7 @@ SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
 _CONTEXT = 320
 """How much is kept of what was given out, to see what stands before a hint."""
-_LINES_BEFORE = 96
+LINES_BEFORE = 96
 """So much of the lines before one may tell what is in it: the issuer of a key."""
 _CUT_VALUE = 4
 _LONGEST_BEGUN = 128 + max(map(len, tables.FORMS))
@@ -46,6 +47,7 @@ _BEGINNINGS: dict[str, list[str]] = {}
 """What a key may begin with, the longest first, by the last character."""
 for _each in sorted({mark[:end] for mark in patterns.BEGINS for end in range(1, len(mark) + 1)}, key=len, reverse=True):
     _BEGINNINGS.setdefault(_each[-1], []).append(_each)
+_LONGEST_BEGINNING = max(map(len, patterns.BEGINS))
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
 
@@ -67,27 +69,46 @@ _QUOTED = r"[^\\\"'`\r\n]*+"
 """The same of a value in quotes."""
 _UNENDING = r"(?!-)[A-Za-z0-9_.-]*+"
 """What ends no value: behind its name a secret of such characters is one, as its token is."""
-Wanted = tuple[str, str, int, bool, tuple[str, ...], list[patterns.Hint]]
-"""A literal; its rarest character, and how far in it that stands; whether it is looked for in lower case, and which
-words the text must hold as well; the hints that begin with it."""
+Wanted = tuple[str, str, int, bool, list[patterns.Hint]]
+"""A literal; its rarest character, and how far in it that stands; whether it is looked for in lower case; the hints
+that begin with it."""
 
 
+_NO_WORDS = frozenset[str]()
 _LONGEST_LITERAL = max(len(hint.literal) for hint in patterns.HINTS)
-_NEEDED = frozenset(word for hint in patterns.HINTS for word in hint.needs)
+_NEEDED = dict.fromkeys((*NAMES, *(word for hint in patterns.HINTS for word in hint.needs)))
+WORDS = (*_NEEDED, *tables.LABELS)
+"""Without these words, in lower case, a text holds none of the hints that have or need one."""
+_RARE_WORDS = tuple((rarest(word), word) for word in _NEEDED if not word.startswith("pass") or word == "pass")
+_BEHIND_PASS = tuple(word for word in _NEEDED if word.startswith("pass"))
 _BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
 
 
-@functools.cache
-def _wanted(kind: int, long: bool) -> tuple[Wanted, ...]:
-    """What is looked for in a text that may hold `KEYS`, `FORMS` or any secret; ``long``: the marks of issuers."""
-    found: dict[tuple[str, bool, tuple[str, ...]], list[patterns.Hint]] = {}
+@functools.lru_cache(maxsize=256)
+def _wanted(kind: int, long: bool, words: frozenset[str]) -> tuple[Wanted, ...]:
+    """What is looked for in a text that may hold `KEYS`, `FORMS` or any secret.
+
+    Args:
+        long: the marks of issuers, or all else.
+        words: which of `WORDS` are in the text, in lower case.
+    """
+    found: dict[tuple[str, bool], list[patterns.Hint]] = {}
     for hint in patterns.HINTS:
-        if hint.long == long and hint.literal and _is_wanted(hint, kind):
-            found.setdefault((hint.literal, hint.lower, hint.needs), []).append(hint)
+        needed = not hint.needs or not words.isdisjoint(hint.needs)
+        if hint.long == long and hint.literal and _is_wanted(hint, kind) and needed and _words_of(hint) <= words:
+            found.setdefault((hint.literal, hint.lower), []).append(hint)
     return tuple(
-        (literal, rare := rarest(literal), literal.index(rare), lower, needs, hints)
-        for (literal, lower, needs), hints in found.items()
+        (literal, rare := rarest(literal), literal.index(rare), lower, hints)
+        for (literal, lower), hints in found.items()
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _awaited(kind: int, words: frozenset[str]) -> tuple[tuple[str, bool], ...]:
+    """The literals, and whether each is in lower case, of hints that lack a word which the next piece may bring."""
+    needing = [hint for hint in patterns.HINTS if hint.needs and _is_wanted(hint, kind)]
+    lacking = [hint for hint in needing if words.isdisjoint(hint.needs)]
+    return tuple(dict.fromkeys((hint.literal, hint.lower) for hint in lacking if _words_of(hint) <= words))
 
 
 def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
@@ -95,7 +116,23 @@ def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
         return True
     if kind == STORED:
         return False
-    return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(f"{hint.literal} {' '.join(hint.needs)}"))
+    says = Letters(f"{hint.literal} {' '.join(hint.needs)}")
+    return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(says))
+
+
+def _words(letters: Letters) -> frozenset[str]:
+    """Which of `WORDS` are in a text."""
+    lower = letters.lower()
+    found = [word for rare, word in _RARE_WORDS if rare in lower and word in lower]
+    if "pass" in found:
+        found += [word for word in _BEHIND_PASS if word in lower]
+    return frozenset((*found, *tables.LABELS) if letters.labelled else found)
+
+
+@functools.cache
+def _words_of(hint: patterns.Hint) -> frozenset[str]:
+    """The words that are in a hint's literal, so that a text without one of them holds no such hint."""
+    return frozenset(word for word in WORDS if word in hint.literal or word in hint.literal.lower())
 
 
 class _Open:
@@ -224,12 +261,13 @@ class Machine:
         self.joined: list[int] = []
         """Where in what was given out a token stands for what could end a value or be no part of one."""
 
-    def feed(self, text: str, final: bool = False, cut: bool = False) -> str:
+    def feed(self, text: str, final: bool = False, cut: bool = False, letters: Letters | None = None) -> str:
         """Take a piece and give out what is decided.
 
         Args:
             final: whether nothing follows.
             cut: whether the text was cut off, so that a beginning of a key at its end is masked as one.
+            letters: of the piece, if it is the whole text, and a look at it has worked them out.
         """
         for begin in range(0, max(len(text), 1), SLICE):
             last = begin + SLICE >= len(text)
@@ -242,7 +280,7 @@ class Machine:
                 codes=self._codes,
                 before=self._before,
             )
-            self._advance(view)
+            self._advance(view, letters if len(text) <= SLICE else None)
         out, self._out = self._out, []
         return "".join(out)
 
@@ -254,12 +292,17 @@ class Machine:
     @property
     def context(self) -> str:
         """The line that goes on at the end of what was fed, given out or not, and a little of what was before it."""
-        return self._text[max(0, min(self._at, self._text.rfind("\n") + 1) - _LINES_BEFORE) :]
+        return self._text[max(0, min(self._at, self._text.rfind("\n") + 1) - LINES_BEFORE) :]
 
     @property
     def rests(self) -> bool:
         """Whether it is inside of no secret, holds nothing back and waits for nothing that decides on a name."""
         return not self._stack and not self.waits and self._at == len(self._text)
+
+    @property
+    def plain_end(self) -> str | None:
+        """The end of what was fed, where no word in it begins anew; else None."""
+        return None if self._ends or self._codes else self._text
 
     @property
     def anew_before(self) -> list[int]:
@@ -282,7 +325,7 @@ class Machine:
             anew: where in it a word begins, whatever stands before.
         """
         line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
-        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(last, last.lower(), False):
+        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(Letters(last), last.lower(), False):
             return -1
         view = View(last, final=False, cut=False, ends=[], codes=anew, before=len(text) - len(last))
         begun = max(len(last) - min(self._tails(view)), _begun_key(last))
@@ -299,15 +342,17 @@ class Machine:
         self._trim(max(0, self._at - patterns.HEAD_LENGTH))
         return held
 
-    def _advance(self, view: View) -> None:
-        sources, near = _sources(view, self._kind, self._look)
+    def _advance(self, view: View, letters: Letters | None) -> None:
+        sources, near = _sources(view, self._kind, self._look, letters)
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
         ended = len(self._ends)
         while self._step(view, sources, tails):
-            if len(self._ends) > ended:  # behind it a word may begin
-                ended, tails = len(self._ends), self._tails(view)
+            if len(self._ends) > ended:
+                ended = len(self._ends)
+                if self._at >= len(view.text) - _LONGEST_BEGINNING:  # behind it a word may begin
+                    tails = self._tails(view)
         waiting = [source.at for source in sources if source.found]
         self.waits = bool(waiting)
         # Where an open secret may yet end, the next may begin. What decides about its end is no further away than this.
@@ -437,28 +482,27 @@ class Machine:
         return True
 
 
-def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
-    """The hints that are in a text from a place on, each literal looked for once; and where the next may yet begin."""
+def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> tuple[list[_Source], int]:
+    """The hints that are in a text from a place on, each literal looked for once; and where the next may yet begin.
+
+    Args:
+        letters: of the text from there on, where they are known.
+    """
     text, sources = view.text, list[_Source]()
     lower = text if kind == STORED else view.lower
-    words = set[str]() if kind == STORED else {word for word in _NEEDED if lower.find(word, at) >= 0}
+    unread = letters or Letters(text[at:] if at else text)
+    words = _NO_WORDS if kind == STORED else _words(unread)
     back = max(at, len(text) - patterns.HEAD_LENGTH)
     near = max(back, len(text) - _LONGEST_LITERAL)
-    long = Letters(text[at:] if at else text)
-    wanted = _wanted(kind, False)
-    if _may_be_marked(long, view):
-        wanted, near = _wanted(kind, True) + wanted, back
+    wanted = _wanted(kind, False, words)
+    if _may_be_marked(unread, view):
+        wanted, near = _wanted(kind, True, _NO_WORDS) + wanted, back
     gated = len(text) - at > SHORT
-    for literal, rare, before, lowered, needs, hints in wanted:
+    for literal, rare, before, lowered, hints in wanted:
         seen, first = lower if lowered else text, at
-        if needs and words.isdisjoint(needs):
-            # What it needs may come with the next piece.
-            last = -1 if view.final else seen.find(literal, back)
-            near = last if 0 <= last < near else near
-            continue
         if gated:
             first = seen.find(rare, at)
-            if first < 0:
+            if first < 0 or not (lowered or unread.may_hold(literal)):
                 continue
             first = max(at, first - before)
         place = seen.find(literal, first)
@@ -466,18 +510,31 @@ def _sources(view: View, kind: int, at: int) -> tuple[list[_Source], int]:
             # A mark that ends with a sign begins before it.
             begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
             sources += [source for source in begins if source.match]
-            last = seen.find(literal, back)
+            near = _undecided(seen, literal, hints, back, near)
+    if not view.final:
+        for literal, lowered in _awaited(kind, words):
+            last = (lower if lowered else text).find(literal, back)
             near = last if 0 <= last < near else near
-    if kind != STORED and _is_beside(long, view, at):
+    if kind != STORED and _is_beside(unread, view, at):
         source = _Source(_BESIDE, view, at)
         sources += [source] if source.match else []
         near = back
     return sources, near
 
 
+def _undecided(seen: str, literal: str, hints: list[patterns.Hint], at: int, near: int) -> int:
+    """Where from a place on a literal stands that may yet begin a hint; one that is there is decided on, or waits."""
+    place = seen.find(literal, at)
+    while 0 <= place < near:
+        if not all(compiled(hint.pattern).match(seen, place) for hint in hints):
+            return place
+        place = seen.find(literal, place + 1)
+    return near
+
+
 def _may_be_marked(unread: Letters, view: View) -> bool:
     """Whether the key of an issuer may be in what is unread of a text, or begin at its end."""
-    if unread.has_long_run() and is_marked(unread.text):
+    if unread.has_long_run() and is_marked(unread):
         return True
     # The mark may stand at the end of the piece, with its key still to come.
     return (not view.final or view.cut) and _begun_key(unread.text) > 0
@@ -488,7 +545,7 @@ def _is_beside(unread: Letters, view: View, at: int) -> bool:
     whole, start = view.final and not view.cut, max(0, at - _CONTEXT)
     if whole and not unread.has_run(LONG_RUN):
         return False
-    return names_issuer(view.text[start:], view.lower[start:], whole)
+    return names_issuer(Letters(view.text[start:]) if start else unread, view.lower[start:], whole)
 
 
 def _ends_in_url(line: str) -> bool:
@@ -500,21 +557,25 @@ def _ends_in_url(line: str) -> bool:
 def _begun_key(text: str) -> int:
     """How much of the end of a text may be the mark of an issuer and the beginning of a key behind it."""
     last = compiled(_BEGUN_KEY).match(text[: -_LONGEST_BEGUN - 1 : -1])
-    return last.end() if last and ("-ks" in last[0] or next(marks(last[0][::-1]), None)) else 0
+    return last.end() if last and ("-ks" in last[0] or next(marks(Letters(last[0][::-1])), None)) else 0
 
 
-def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
-    """Whether a text that is there as a whole has a place where a secret may begin."""
-    if secrets and holds_registered(Letters(text).text, secrets):
+def may_begin(
+    text: str, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE, letters: Letters | None = None
+) -> bool:
+    """Whether a text has a place where a secret may begin; one that goes on, where its ``letters`` are given."""
+    if secrets and holds_registered((letters or Letters(text)).text, secrets):
         return True
-    view = View(text, final=True, cut=False, ends=[], codes=[], before=0)
-    return bool(_sources(view, STORED if keys_only else WHOLE, 0)[0])
+    view = View(text, final=letters is None, cut=False, ends=[], codes=[], before=0)
+    return bool(_sources(view, STORED if keys_only else kind, 0, letters)[0])
 
 
-def masked(text: str, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE) -> str:
+def masked(
+    text: str, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE, letters: Letters | None = None
+) -> str:
     """A text masked, and again as long as what is masked lets another value go on."""
     machine = Machine(secrets, keys_only, kind)
-    shown = machine.feed(text, final=True)
+    shown = machine.feed(text, final=True, letters=letters)
     while not keys_only and machine.joined and shown != text:
         text, places = shown, machine.joined
         machine = Machine(secrets, False)

@@ -20,6 +20,7 @@ _QUERY_STOPS = r"[\s\"'`&#;]"
 _BEARER_STOPS = r"[^A-Za-z0-9._~+/=|!@$%^*:-]"
 _WORD_STOPS = r"[\s\"'`\\]"
 _HEADER_STOPS = r"[\"'`\\\r\n]"
+_QUOTES = ('"', "'", "`")
 _NAME_LENGTH = 64
 _NAME = r"[A-Za-z0-9_.%-]"
 _PROSE_LENGTH = 20
@@ -244,8 +245,12 @@ def _cookie(view: View, hint: Match) -> Found:
 
 def _lead(view: View, hint: Match) -> int:
     """Where the value begins: after blanks, and after line ends where the name was quoted."""
-    if view.text[hint.end() : hint.end() + 1].isalnum():
-        return hint.end()
+    end = hint.end()
+    first, second = view.text[end : end + 1], view.text[end + 1 : end + 2]
+    if first.isalnum() or first in _QUOTES:
+        return end
+    if first == " " and second in _QUOTES:  # what most texts have
+        return end + 1
     blanks = r"(?:<!\[CDATA\[)?" if _is_element(hint) else r"\*{0,3}[ \t]{0,16}(?:!!(?:str|binary)[ \t]{1,4})?"
     lead = compiled(r"\*{0,3}\s{0,64}" if _is_quoted(hint) else blanks).match(view.text, hint.end())
     return lead.end() if lead else hint.end()
@@ -399,6 +404,8 @@ def _block_scalar(view: View, hint: Match, start: int) -> Found:
 
 def _opener(view: View, at: int) -> Match | None:
     """What opens a quoted value there."""
+    if view.text[at : at + 1] in _QUOTES:
+        return compiled(patterns.OPENER).match(view.text, at)
     return None if compiled(_UNQUOTED).match(view.text, at) else compiled(patterns.OPENER).match(view.text, at)
 
 

@@ -39,7 +39,7 @@ class Hint(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-_NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value))?"
+_NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value)|-data)?"
 _VALUE = r"\\{0,7}[\"']\s{1,8}(?:value|content)\s{0,2}="
 _ELEMENT = r"(?:[\"']|[ \t]{1,8}[\w:.-]{1,64}+[ \t]{0,4}=[^<>\r\n]{1,80}+)?>(?=[^<\s]|<!\[cdata\[)"
 _SIGN = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:)|\uff1a|\uff1d)"
@@ -114,8 +114,9 @@ _BESIDE = r"(?<![a-z0-9])[a-z0-9](?=[a-z0-9_.-]{16}|[a-z0-9_.-]{0,15}\Z)"
 """Where a key without a mark may begin; it is no shorter."""
 _SHARE = r"(?:[a-z]:|\*|\\\\\S{1,120}+|\"\\\\[^\"\r\n]{1,120}\"|/[a-z]\S{0,80}+)"
 
-_PASS = ("pass",)
-_WORDS = ("pass", "secret", "token", "key")
+_PASS = ("passw", "passp")
+"""With what `pass` goes on in all that hints need but `pass` itself."""
+_WORDS = (*_PASS, "secret", "token", "key")
 
 HINTS = (
     *KEY_HINTS,
@@ -150,7 +151,7 @@ HINTS = (
         "option",
         kinds.GENERIC,
         lower=True,
-        needs=(*_WORDS, "pw"),
+        needs=("pass", "secret", "token", "key", "pw"),
     ),
     Hint(
         " -",
@@ -216,6 +217,15 @@ HINTS = (
     ),
     Hint("wpa_passphrase", rf"wpa_passphrase{_ARGUMENT}{_LAST_ARGUMENT}", "argument", kinds.GENERIC, needs=_PASS),
     Hint("nmcli", rf"nmcli[^\r\n|;&]{{0,160}}?{_GAP}password{_LAST_ARGUMENT}", "argument", kinds.GENERIC, needs=_PASS),
+    Hint("ENV ", rf"ENV[ ](?i:{_NAME_PART})[ ]{{1,4}}(?=[^\s=-]|\Z)", "option", kinds.GENERIC, needs=_WORDS),
+    Hint(
+        "secret set",
+        r"secret set[ ]\S{1,60}[ ]{1,4}--body(?:=|[ ]{1,4})(?=[^\s-]|\Z)",
+        "option",
+        kinds.GENERIC,
+        lower=True,
+        needs=("secret",),
+    ),
     Hint("authtoken", rf"authtoken{_LAST_ARGUMENT}", "option", kinds.GENERIC, lower=True, needs=("token",)),
     Hint("<<", r"<<<[ \t]{0,4}(?=\S|\Z)", "fed", kinds.GENERIC),
     Hint("<<", r"<<(?<!<<<)-?[ \t]{0,4}[\"'\\]?\w{1,40}[\"']?[^\r\n]{0,200}\r?\n(?=.|\Z)", "fed", kinds.GENERIC),
@@ -227,6 +237,7 @@ HINTS = (
     Hint("pw", r"pw(?<![a-z0-9]pw)" + _AFTER, "short", kinds.JSON, lower=True),
     *(Hint(name, _SPELLINGS.get(name, name) + _AFTER, "named", kinds.JSON, lower=True) for name in tables.PASSWORDS),
     *(Hint(name, _SPELLINGS[name] + _AFTER, "mixed", kinds.JSON, lower=True) for name in tables.AMBIGUOUS),
+    Hint('"auth"', r'"auth' + _AFTER, "mixed", kinds.JSON, lower=True),
     Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),
@@ -281,7 +292,7 @@ PLAIN_LIMIT = 3
 
 def lowered(text: str) -> str:
     """The text in lower case, of the same length."""
-    return text.replace("\u0130", "i").lower()
+    return text.lower() if text.isascii() else text.replace("\u0130", "i").lower()
 
 
 _ENDING = 3
@@ -494,7 +505,7 @@ def is_label(value: str) -> bool:
     value = value.lstrip("_")
     if value.isascii() and compiled("[0-9]").search(value):
         return False
-    value = value.strip(" \t*,;()")
+    value = value.strip(" \t*,;()[]")
     if value.lower() in _COMMON_WORDS:
         return True
     if compiled(_OTHER_SCRIPT).search(value):
@@ -512,7 +523,7 @@ def is_label(value: str) -> bool:
 
 def is_pattern(value: str) -> bool:
     """Whether a value is a regular expression, or a list of what a form checks: `required|min:8`."""
-    return bool(compiled(_PATTERN).fullmatch(value))
+    return ("[" in value or "|" in value) and bool(compiled(_PATTERN).fullmatch(value))
 
 
 def is_code(rest: str) -> bool:

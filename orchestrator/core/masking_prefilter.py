@@ -26,6 +26,7 @@ SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""
 NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
+    '"auth"',
     "identified by",
     *tables.PASSWORDS,
     *tables.AMBIGUOUS,
@@ -37,15 +38,16 @@ _ENDLESS_URL = 1_024
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
 
-def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
+def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool, letters: Letters | None = None) -> int:
     """What a text may hold: `NOTHING`, `HIDDEN`, `KEYS`, `FORMS`, `WHOLE`, `BROKEN` or `COLOURED`.
 
     Args:
         text: what is to be stored or shown.
         secrets: registered values.
         keys_only: whether only these and keys count, as before a text is stored.
+        letters: of the text, where the caller goes on with them.
     """
-    letters = Letters(text)
+    letters = letters or Letters(text)
     coloured = letters.without_colours() if letters.controls else None
     if coloured and not letters.spells_controls():
         named = letters.labelled and not keys_only
@@ -71,19 +73,19 @@ def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: b
     if secrets and holds_registered(text, secrets):
         return WHOLE
     if not keys_only:
-        if letters.labelled or holds_name(lower):
+        if letters.labelled or holds_name(letters):
             return WHOLE
         if holds_form(text, lower):
             return FORMS
-    if _holds_begin(text):
+    if _holds_begin(letters):
         return KEYS
     if "k" in text and "sk-" in text and (anew or _begins(text)) and compiled(_SK).search(text):
         return KEYS
     if not letters.has_long_run():
         return NOTHING
-    if not keys_only and names_issuer(text, lower):
+    if not keys_only and names_issuer(letters, lower):
         return WHOLE
-    return KEYS if is_marked(text) else NOTHING
+    return KEYS if is_marked(letters) else NOTHING
 
 
 def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], keys_only: bool) -> bool:
@@ -93,11 +95,12 @@ def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], k
     """
     if secrets and any(_without_digits(begin) in text for begin in _beginnings(tuple(secrets))):
         return True
-    if long or ("_" in text and any(_without_digits(mark) in text for mark in tables.SPLIT)) or _holds_begin(text):
+    letters = Letters(text)
+    if long or ("_" in text and any(_without_digits(mark) in text for mark in tables.SPLIT)) or _holds_begin(letters):
         return True
     if not keys_only:
-        lower = text.lower()
-        if holds_name(lower) or holds_form(text, lower) or ("://" in text and len(whole) > _ENDLESS_URL):
+        lower = letters.lower()
+        if holds_name(letters) or holds_form(text, lower) or ("://" in text and len(whole) > _ENDLESS_URL):
             return True
     # A word that no colour breaks ends in them all.
     return "sk-" in text and (_begins(text) or text.count("sk-") != whole.count("task-"))
@@ -142,15 +145,16 @@ def _holds_short_name(lower: str) -> bool:
     return compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
 
 
-def names_issuer(text: str, lower: str, final: bool = True) -> bool:
+def names_issuer(letters: Letters, lower: str, final: bool = True) -> bool:
     """Whether a text names an issuer whose keys have no mark, and may hold such a key, or go on with one."""
-    if not any(holds(lower, issuer) for issuer in tables.ISSUERS):
-        return False
-    return not final or Letters(text).has_run(tables.SHORTEST_BESIDE if "airtable" not in lower else LONG_RUN)
+    if final and not letters.has_run(tables.SHORTEST_BESIDE):
+        return letters.has_run(LONG_RUN) and "airtable" in lower
+    return any(holds(lower, issuer) for issuer in tables.ISSUERS)
 
 
-def holds_name(lower: str) -> bool:
+def holds_name(letters: Letters) -> bool:
     """Whether a word is in a text that a secret may follow; this is what most texts have that hold one."""
+    lower = letters.lower()
     for rare, name in _named():
         if rare in lower and name in lower:
             return True
@@ -181,15 +185,16 @@ _URL_STOPS = " /\"\n'"
 _OPTIONS = frozenset((*tables.OPTION_LETTERS, tables.STDIN_LETTER))
 
 
-def _holds_begin(data: str) -> bool:
+def _holds_begin(letters: Letters) -> bool:
     """Whether a key could be in a text that begins as no word does."""
-    if "B" in data and "BEGIN " in data and ("-----BEGIN " in data or "---- BEGIN " in data):
+    data = letters.text
+    if "B" in data and letters.may_hold("BEGIN ") and ("-----BEGIN " in data or "---- BEGIN " in data):
         return True
-    if "P" in data and "Private-Lines: " in data:
+    if "P" in data and letters.may_hold("Private-Lines: ") and "Private-Lines: " in data:
         return True
-    if "I" in data and "IA" in data and ("AKIA" in data or "ASIA" in data):
+    if "I" in data and letters.may_hold("IA") and ("AKIA" in data or "ASIA" in data):
         return True
-    return ("z" in data and "AIza" in data) or ("x" in data and "xox" in data)
+    return ("z" in data and letters.may_hold("AIza") and "AIza" in data) or ("x" in data and "xox" in data)
 
 
 def _begins(data: str) -> bool:
@@ -212,13 +217,20 @@ def _marks() -> list[tuple[str, str, list[str]]]:
     return [(next((sign for sign in _RARE if sign in part), part[-1]), part, marks) for part, marks in found.items()]
 
 
+_IN_BODY = "A-Za-z0-9_+/=.-"
+_SHORTEST_BODY = min(form[1] for mark, form in tables.FORMS.items() if mark[-1] in tables.SIGNS)
+"""How much every key has behind such a mark, and of which characters."""
+
+
 @functools.cache
 def _marks_backwards(sign: str) -> str:
     """A pattern of all marks that end with a sign, from that sign on backwards.
 
-    It begins with a literal, which is found much faster than a class, and no two of its branches begin alike.
+    It begins with a literal, which is found much faster than a class, and no two of its branches begin alike. Of what
+    stands behind the mark in the text so much is looked at as every key has there.
     """
-    return re.escape(sign) + _branches({mark[-2::-1] for mark in tables.FORMS if mark.endswith(sign)})
+    body = rf"(?<=[{_IN_BODY}]{{{_SHORTEST_BODY}}}{re.escape(sign)})"
+    return re.escape(sign) + body + _branches({mark[-2::-1] for mark in tables.FORMS if mark.endswith(sign)})
 
 
 def _branches(words: set[str]) -> str:
@@ -231,20 +243,21 @@ def _branches(words: set[str]) -> str:
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
 
 
-def is_marked(data: str) -> bool:
+def is_marked(letters: Letters) -> bool:
     """Whether an issuer's key is in a text: a mark, and behind it enough of what follows it."""
-    return any(_has_form(data, mark) for mark in marks(data))
+    return any(_has_form(letters.text, mark) for mark in marks(letters))
 
 
-def marks(data: str) -> Iterator[str]:
+def marks(letters: Letters) -> Iterator[str]:
     """The marks of issuers that are in a text."""
+    data = letters.text
     endings = _endings(data)
     if endings:
         by_ending = _marks_by_ending()
         for ending in endings:
             yield from [mark for mark in by_ending[ending] if mark in data]
     for rare, part, others in _marks():
-        if rare in data and part in data:
+        if rare in data and letters.may_hold(part) and part in data:
             yield from [mark for mark in others if mark in data]
 
 
@@ -258,7 +271,7 @@ def _marks_by_ending() -> dict[str, list[str]]:
 
 
 def _endings(data: str) -> frozenset[str]:
-    """What stands before the sign of each mark that ends with a sign and may be in a text."""
+    """What stands before the sign of each mark that ends with a sign and may be in a text, in a long one with a key."""
     if len(data) < SHORT:
         # Making the patterns costs more than looking at what stands before each sign (SEC-16).
         parts = data.replace("_", "-").replace(".", "-").split("-")

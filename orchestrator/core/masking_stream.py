@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
-from orchestrator.core.masking_letters import all_seen, compiled
-from orchestrator.core.masking_machine import AROUND, Machine, goes_on, may_begin
-from orchestrator.core.masking_prefilter import HIDDEN, NOTHING, SHORTEST_VALUE, look
+from orchestrator.core.masking_letters import Letters, all_seen, compiled
+from orchestrator.core.masking_machine import AROUND, LINES_BEFORE, Machine, goes_on, may_begin
+from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.core.named_tuple import NamedTuple
 
 _CONTEXT = 640
@@ -73,15 +73,32 @@ class Stream:
         self._near: int | None = None
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
+        # While all goes by, only its end is kept; the passes are told of it when one of them has something to do.
+        self._tail: str | None = None
+        self._untold = 0
+        self._dense = False
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
         text = self._pass.take_begun() + self._held + text
         self._held = ""
+        # What something waits for is mostly decided in the same line; the lines behind it may be passed by.
+        first = text.find("\n") + 1 if self._tail is None and self._waits else 0
+        if 0 < first < len(text):
+            return self._fed(text[:first]) + self._fed(self._pass.take_begun() + self._held + text[first:])
+        return self._fed(text)
+
+    def _fed(self, text: str) -> str:
+        self._held = ""
         end, hides = self._plain(text)
         passed = self._passed(text[:end], hides) if end else ""
         rest = text[end : len(text) - len(self._held)]
-        return passed + self._masked_again(self._pass.feed(rest)) if rest else passed
+        if not rest:
+            return passed
+        self._tell()
+        shown = self._pass.feed(rest)
+        self._dense = shown != rest
+        return passed + self._masked_again(shown)
 
     def _plain(self, text: str) -> tuple[int, bool]:
         """Up to where a piece holds no secret, and none begins; and whether it hides anything.
@@ -89,15 +106,22 @@ class Stream:
         One look decides that for most pieces. Where a secret may begin in the last line without its end, this is the
         end of the line before: what goes on behind that has a name before it, or begins as no word does.
         """
-        waits = not self._pass.waits_for_nothing or (self._again is not None and not self._again.waits_for_nothing)
-        if waits or self._near is not None or not self._by_lines or hidden.says(text):
+        if self._near is not None or not self._by_lines or (self._tail is None and self._waits) or hidden.says(text):
             return 0, False
-        known = "".join([each.context for each in (self._again, self._pass) if each is not None]) + text
-        found = look(known, self._secrets, keys_only=self._keys_only)
-        if found not in (NOTHING, HIDDEN):
+        known = self._context + text
+        letters = Letters(known)
+        found = look(known, self._secrets, keys_only=self._keys_only, letters=letters)
+        # Where the last piece held a secret the next one mostly does, and a closer look would only cost.
+        if found not in (NOTHING, HIDDEN) and (
+            self._dense
+            or found in (BROKEN, COLOURED)
+            or may_begin(known, self._secrets, self._keys_only, found, letters)
+        ):
             return 0, False
         # A look leaves out what is not Latin, whether a terminal shows it or not.
         hides = found == HIDDEN or not (text.isascii() or all_seen(text))
+        if text.endswith("\n"):  # nothing that goes on behind it begins here
+            return len(text), hides
         begins = -1 if hides or hidden.begun(text) < len(text) else self._begins(known, len(text))
         if 0 <= begins <= len(text):
             self._held = text[len(text) - begins :]
@@ -105,15 +129,43 @@ class Stream:
         end = text.rfind("\n") + 1
         return 0 if end < len(text) < _CONTEXT else end, hides
 
+    @property
+    def _waits(self) -> bool:
+        return not self._pass.waits_for_nothing or (self._again is not None and not self._again.waits_for_nothing)
+
+    @property
+    def _context(self) -> str:
+        """The line that is not at its end, and a little of what came before, of what was read and what was masked."""
+        if self._tail is not None:
+            return self._tail[max(0, self._tail.rfind("\n") + 1 - LINES_BEFORE) :]
+        return "".join([each.context for each in (self._again, self._pass) if each is not None])
+
     def _begins(self, known: str, unread: int) -> int:
         """How much at the end of what is known may be the beginning of a secret; so much of it is unread."""
+        if self._tail is not None:
+            return self._pass.begins(known, [])
         read = len(known) - unread
         behind = [self._pass.held + place for place in self._again.anew] if self._again else []
         return self._pass.begins(known, sorted({read - place for place in (*self._pass.anew, *behind)}))
 
     def _passed(self, text: str, hides: bool) -> str:
+        if self._tail is not None and not hides:
+            self._tail, self._untold = (self._tail + text)[-_CONTEXT:], self._untold + len(text)
+            return text
+        self._tell()
         passed = self._pass.pass_by(text, hides)
-        return passed if self._again is None else self._again.pass_by(passed, hides)
+        passed = passed if self._again is None else self._again.pass_by(passed, hides)
+        ends = {each.plain_end for each in (self._pass, self._again) if each is not None}
+        self._tail = ends.pop() if len(ends) == 1 else None
+        return passed
+
+    def _tell(self) -> None:
+        """Tell the passes of what went by."""
+        if self._tail is not None and self._untold:
+            for each in (self._pass, self._again):
+                if each is not None:
+                    each.pass_by(self._tail[-self._untold :], False)
+        self._tail, self._untold = None, 0
 
     def _masked_again(self, text: str) -> str:
         """Mask what is masked again, as far as that may change it."""
@@ -121,14 +173,13 @@ class Stream:
             return text
         if self._pass.take_joins():
             self._near = AROUND + len(text)
-        near = len(text) if not self._again.rests else 0
-        near = max(near, self._until(text))
-        if near == len(text):
-            return self._again.feed(text)
-        shown = self._again.feed(text[:near]) if near else ""
-        if not self._again.rests:
-            return shown + self._again.feed(text[near:])
-        text = text[near:]
+        near, shown = self._until(text), ""
+        if not near and not self._again.rests:
+            near = text.find("\n", 0, _CONTEXT) + 1 or min(len(text), _CONTEXT)
+        if near:
+            shown, text = self._again.feed(text[:near]), text[near:]
+        if not text or not self._again.rests:
+            return shown + (self._again.feed(text) if text else "")
         # What is held back could yet belong to what is right before it.
         end = len(text) if self._pass.rests else max(text.rfind("\n") + 1, len(text) - _CONTEXT)
         shown += self._again.pass_by(text[:end], True) if end > 0 else ""
@@ -152,6 +203,7 @@ class Stream:
             cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
                 masked, which in a whole text would be none.
         """
+        self._tell()
         rest = (self._pass.feed(self._held) if self._held else "") + self._pass.close(cut)
         return rest if self._again is None else self._again.feed(rest) + self._again.close(cut)
 
@@ -199,6 +251,11 @@ class _Pass:
     def rests(self) -> bool:
         """Whether all that was fed is given out, and nothing that follows can change what it was."""
         return not self._begun and not self._hidden and self._machine.rests
+
+    @property
+    def plain_end(self) -> str | None:
+        """The end of what was fed, where all of it is given out, nothing waits and no word begins anew; else None."""
+        return self._machine.plain_end if self.rests else None
 
     @property
     def anew(self) -> list[int]:

@@ -233,7 +233,8 @@ AMBIGUOUS = ("clave", "parola", "jeton", "ssel")
 """Words for a password, token or key that mean other things as well: Spanish, Italian and Turkish, French, and the end
 of the German word."""
 LABELS = (
-    *("パスワード", "秘密鍵", "暗証番号", "トークン", "シークレット", "APIキー", "API キー", "密码", "비밀번호"),
+    *("パスワード", "秘密鍵", "暗証番号", "トークン", "シークレット", "APIキー", "API キー", "アクセスキー"),
+    *("認証情報", "密码", "비밀번호"),
     *("пароль", "Пароль", "hasło", "Hasło", "şifre", "Şifre"),
 )
 """What a password, secret key, PIN, token, secret and API key are called in Japanese, and a password in other scripts
