@@ -23,7 +23,7 @@ from tools.mutants import table
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 # A busy machine is no failure of a property; the long form of the drills looks at more examples.
-hypothesis.settings.register_profile("project", deadline=None, print_blob=True, max_examples=100 if LONG else 30)
+hypothesis.settings.register_profile("project", deadline=None, print_blob=True, max_examples=100 if LONG else 20)
 # What CI finds depends on the change alone; chance looks for more wherever else the tests are run.
 hypothesis.settings.register_profile("ci", hypothesis.settings.get_profile("project"), derandomize=True, database=None)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "project")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from orchestrator.app.audit import replay_events
 from orchestrator.errors import OrchestratorError
 from orchestrator.testing import memory_context
+from tests.conftest import LONG
 from tests.integration.app.board import Board
 
 TASKS = [f"T{number}" for number in range(7)]
@@ -27,7 +28,7 @@ AGENTS = list(ABOVE)
 STATUSES = ("backlog", "todo", "in_progress", "blocked", "done", "cancelled")
 
 Step = tuple[Any, ...]
-_slow = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+_slow = settings(max_examples=100 if LONG else 20, suppress_health_check=[HealthCheck.too_slow])
 _random = st.randoms(use_true_random=False)
 LIKELY = {
     "backlog": ("todo", "in_progress", "in_progress"),

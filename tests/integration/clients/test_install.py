@@ -30,6 +30,7 @@ from orchestrator.app.clients import install as installation
 from orchestrator.core import agents
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused, UsageError
 from orchestrator.runner import atomic_files
+from tests.conftest import LONG
 
 ROLES = (
     "developer", "investigator", "project_manager", "qa_expert", "requirements_engineer", "senior_software_engineer",
@@ -410,7 +411,7 @@ class _Cut(BaseException):
     """The process ends."""
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100 if LONG else 15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(files={CLAUDE.developer: b"mine"}, calls=[{"kind": 0, "force": True}], cut=0, removals=2)
 @example(files={CODEX.developer: b"mine"}, calls=[{"kind": 1, "force": True}], cut=0, removals=2)
 @example(files={CLAUDE.developer: b"mine"}, calls=[{"kind": 0, "force": True}], cut=2, removals=0)

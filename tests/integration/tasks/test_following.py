@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.errors import OrchestratorError
+from tests.conftest import LONG
 from tests.integration.tasks.board import DEV, LEAD, PM, Board, in_memory
 from tests.integration.tasks.obeying import commands, obey, run
 
@@ -70,7 +71,7 @@ def stopped(answer: dict[str, Any]) -> bool:
 
 
 stories = given(OWNERS, PRIORITIES, STEPS)
-few = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=100 if LONG else 20, suppress_health_check=list(HealthCheck))
 
 
 @few
