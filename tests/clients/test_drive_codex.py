@@ -6,9 +6,7 @@ Source: spec 80, sections 4 to 6.
 from __future__ import annotations
 
 import json
-import pathlib
 import re
-import tempfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -58,15 +56,8 @@ class Team:
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[pathlib.Path]:
-    # The client's sandbox has a /dev of its own, and with it the folder in memory where tests may have theirs.
-    with tempfile.TemporaryDirectory() as made:
-        yield pathlib.Path(made)
-
-
-@pytest.fixture(scope="module")
-def driven(folder: pathlib.Path) -> Iterator[Driven]:
-    made = House(folder)
+def driven(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
+    made = House(tmp_path_factory.mktemp("codex"))
     (made.project / ".gitignore").write_text(".orchestrator/\n")
     made.git("add", ".")
     made.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Ignore")
