@@ -68,11 +68,6 @@ def place(explicit: str | None, environment: Mapping[str, str], folder: Path) ->
     return discovery.place(explicit, environment, folder)
 
 
-def server(explicit: str | None, environment: Mapping[str, str]) -> str | None:
-    """The URL of a PostgreSQL database that is named instead of a file; None where none is."""
-    return discovery.server(explicit, environment)
-
-
 def create_on_server(url: str, at: str, *, allow_superuser: bool = False) -> Answer:
     """Create the schema on a server, where there is none.
 

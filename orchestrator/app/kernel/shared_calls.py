@@ -1,8 +1,9 @@
-"""Calls of a server that wait at the same time are carried out one after the other and committed together.
+"""Group commit for a server: calls that wait at the same time are carried out one after the other, in one transaction.
 
-A commit costs more than all else that a step does, and only one can be made at a time. Whoever calls while nobody works
-works for themselves and for all who came meanwhile; a call that nobody waits with commits as it always did. Each is a
-step of its own, which is refused or fails by itself, and none is answered before its commit (HTTP-26).
+A commit costs more than all else that a step does, and only one can be made at a time. A thread that calls while no
+other one leads becomes the leader: it carries out its own call and those that come meanwhile, commits, and hands on to
+the call that has waited longest. Each call is a step of its own, which is refused or fails by itself; none is answered
+before the commit. A call that comes alone commits by itself (HTTP-26).
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ _T = TypeVar("_T")
 
 
 class _Call:
-    """A call that waits: to be answered, or to work for those who wait with it."""
+    """A call that waits: to be answered, or to lead."""
 
     def __init__(self, action: Callable[[Context], Any]) -> None:
         self.action = action
         self.since_s = time.monotonic()
-        self.works = False
-        self.goes_on = threading.Event()
+        self.leads = False
+        self.wait_is_over = threading.Event()
         self.answer: Any = None
         self.problem: BaseException | None = None
 
@@ -48,7 +49,7 @@ class SharedCalls:
         self._lent = lent
         self._lock = threading.Lock()
         self._waiting: list[_Call] = []
-        self._is_worked_at = False
+        self._has_leader = False
 
     def carried_out(self, action: Callable[[Context], _T]) -> _T:
         """What a call answers, once what it did is committed.
@@ -63,18 +64,18 @@ class SharedCalls:
         call = _Call(action)
         with self._lock:
             self._waiting.append(call)
-            call.works, self._is_worked_at = not self._is_worked_at, True
-        if not call.works:
-            call.goes_on.wait()
-        if call.works:
-            self._work()
+            call.leads, self._has_leader = not self._has_leader, True
+        if not call.leads:
+            call.wait_is_over.wait()
+        if call.leads:
+            self._lead()
         if call.problem is not None:
             raise call.problem
         answer: _T = call.answer
         return answer
 
-    def _work(self) -> None:
-        """Carry out the call that has waited longest, which is the caller's own, and those that wait with it."""
+    def _lead(self) -> None:
+        """Carry out the call that has waited longest, which is this thread's own, and those that wait with it."""
         with self._lock:
             together = [self._waiting.pop(0)]
         try:
@@ -86,11 +87,11 @@ class SharedCalls:
         finally:
             with self._lock:
                 following = self._waiting[:1]
-                self._is_worked_at = bool(following)
+                self._has_leader = bool(following)
             for call in following:
-                call.works = True
+                call.leads = True
             for call in (*together[1:], *following):
-                call.goes_on.set()
+                call.wait_is_over.set()
 
     def _commit_together(self, context: Context, together: list[_Call]) -> None:
         connection: Any = context.connection
@@ -101,7 +102,10 @@ class SharedCalls:
                 _carry_out(context, together[-1], deadline_s)
             connection.settle(deadline_s)
         except Exception as problem:
-            raise sqlite_errors.environment_problem(problem, context.path) or problem from problem
+            known = sqlite_errors.environment_problem(problem, context.path)
+            if known is None:
+                raise
+            raise known from problem
         finally:
             connection.joins, context.deadline_s = False, deadline_s
 

@@ -61,7 +61,7 @@ def doubt(text: str, tree: Tree = NOTHING) -> Doubt | None:
         asked = f"{there} exists already. Is it to be replaced or extended, or which other name is wanted?"
         return Doubt(FILE_EXISTS, asked)
     if not found and goes_on(plain):
-        return Doubt(TASK_AMBIGUOUS, "Which task is to be continued, and what is left to be done?")
+        return Doubt(TASK_AMBIGUOUS, "Which task should be continued, and what is left to do?")
     if found or not (creates or changes) or _says_what(plain, (_CREATES, _CHANGES)):
         return None
     if creates:

@@ -14,17 +14,12 @@ from orchestrator.errors import UsageError
 from orchestrator.hints import Any
 
 
-def _url(given: Given) -> str | None:
-    """The URL of a database on a server; None where the database is a file."""
-    return maintenance.server(given.db, os.environ)
-
-
 def _path(given: Given) -> str:
     return maintenance.find(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
 
 
 def _upgrade(given: Given) -> Result:
-    url = _url(given)
+    url = bootstrap.server(given.db)
     if url is not None:
         return _result(maintenance.create_on_server(url, bootstrap.now(), allow_superuser=given.allow_superuser))
     return _result(maintenance.upgrade(_path(given), bootstrap.now()))
@@ -35,14 +30,14 @@ def _downgrade(given: Given) -> Result:
 
 
 def _current(given: Given) -> Result:
-    url = _url(given)
+    url = bootstrap.server(given.db)
     if url is not None:
         return _result(maintenance.current_on_server(url, bootstrap.deadline(os.environ)))
     return _result(maintenance.current(_path(given)))
 
 
 def _check(given: Given) -> Result:
-    url = _url(given)
+    url = bootstrap.server(given.db)
     if url is not None and not given.arguments.get("repair"):
         return _result(maintenance.check_on_server(url, bootstrap.deadline(os.environ)))
     return _result(maintenance.check(_path(given), bootstrap.now(), repair=given.arguments.get("repair", False)))
@@ -63,7 +58,7 @@ def _restore(given: Given) -> Result:
 
 
 def _doctor(given: Given) -> Result:
-    url = _url(given)
+    url = bootstrap.server(given.db)
     if url is not None:
         why = f"named by {'--db' if given.db is not None else 'ORCHESTRATOR_DB'}"
         return _result(maintenance.doctor_on_server(url, why, os.environ, bootstrap.deadline(os.environ)))

@@ -21,7 +21,7 @@ def _init(given: Given) -> Result:
         setup.require_valid(Path(file))
     if root is not None:
         setup.require_project(root)
-    url = maintenance.server(given.db, os.environ)
+    url = bootstrap.server(given.db)
     if url is not None:
         return _on_server(given, url, file, root)
     folder = maintenance.working_folder(given.db, os.environ) if root is None else Path(os.path.abspath(root))

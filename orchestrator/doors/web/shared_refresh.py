@@ -73,8 +73,8 @@ async def _answered(app: ASGIApp, scope: Scope) -> Answered:
     try:
         await app(dict(scope), receive, send)
     except Exception:
-        # What was answered already is raised again for the server's own log.
-        if not sent:
+        # The framework raises again what it has answered whole, and has written to the log.
+        if not sent or sent[-1]["type"] != "http.response.body" or sent[-1].get("more_body"):
             raise
     return sent[0], b"".join(each.get("body", b"") for each in sent[1:])
 

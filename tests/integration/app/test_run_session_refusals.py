@@ -81,7 +81,7 @@ def test_p16_who_only_says_to_go_on_is_asked_with_what_and_may_approve_it(tmp_pa
     at = test_run_session.desk(tmp_path, UNFINISHED, COMPLETE, interactive=False)
     first = test_run_session.done(at, "Create a.md and b.md")
     asked = [test_run_session.done(at, text) for text in ("continue", "続けて")]
-    said = f"Run {first['id']} is not finished. Which task is to be continued, and what is left to be done?"
+    said = f"Run {first['id']} is not finished. Which task should be continued, and what is left to do?"
     assert [(run["state"], run["question"]["text"]) for run in asked] == [("incomplete", said)] * 2
     assert run_answers.approvable(at).id == first["id"]
 
