@@ -73,12 +73,13 @@ def test_p6_the_next_runner_ends_the_run_of_a_killed_one_and_goes_on(
     assert first.stdin is not None
     first.stdin.write("/start\nCreate slow.md\n")
     first.stdin.flush()
-    wait_for(lambda: [state for state, *_ in states(environment)] == ["running"])
+    named = project / ".claude" / "repl.json"
+    # The database is told first, the project's file right after it.
+    wait_for(lambda: [state for state, *_ in states(environment)] == ["running"] and named.exists())
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
     with contextlib.suppress(BrokenPipeError):
         first.stdin.close()
-    named = project / ".claude" / "repl.json"
     lost = json.loads(named.read_bytes())["current_task_id"]
     called(script, environment, "repl", "--project", str(project), "--non-interactive", said="/start\n")
     assert json.loads(named.read_bytes()) == {"current_task_id": None, "last_task_id": lost}
