@@ -164,7 +164,7 @@ def test_events_are_numbered_in_the_order_of_their_commits(pg_url: str) -> None:
 
         def meanwhile(sql: str, values: Any = None, **more: Any) -> Any:
             if sql.endswith("COMMIT"):
-                with pytest.raises(EnvironmentProblem, match="locked|busy|another"):
+                with pytest.raises(EnvironmentProblem, match=r"locked|busy|another"):
                     operations.call(other, "group create", id="A", session_id="S2")
             return run(sql, values, **more)
 
