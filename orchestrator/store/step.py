@@ -64,6 +64,7 @@ class _Table(NamedTuple):
     names: tuple[str, ...]
     defaults: tuple[Value, ...]
     filled: tuple[str, ...]
+    known: frozenset[str]
     places: dict[str, int]
     select: str
     covered: int
@@ -132,7 +133,7 @@ class Step:
             IntegrityError: a guard or constraint refused the row.
             EnvironmentProblem: CORRUPT, the row was not written: a foreign trigger skipped it.
         """
-        sql, names, defaults, filled, places, _, covered = _TABLES.get(table) or _table(table)
+        sql, names, defaults, filled, known, _, _, covered = _TABLES.get(table) or _table(table)
         own = self._own
         own["part"] = part = self._counts.get(table, 0) + 1
         for name in filled:
@@ -140,8 +141,8 @@ class Step:
         values = list(map(columns.get, names, defaults))
         if not _PLAIN.issuperset(map(type, values)):
             values = _plain(names, values)
-        if not columns.keys() <= places.keys():
-            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - places.keys()))}")
+        if not known.issuperset(columns):
+            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - known))}")
         if self._connection.execute(sql, values).rowcount != 1:
             raise self._skipped(f"a row of {table}")
         self._counts[table] = part
@@ -161,10 +162,11 @@ class Step:
             table: the name under which it is read.
             values: the values of all its columns, in the order of the declared schema.
         """
-        digest = self._digests.get(table)
+        line, digest = row_line(values), self._digests.get(table)
         if digest is None:
-            digest = self._digests[table] = sha256.new()
-        digest.update(row_line(values))
+            self._digests[table] = sha256.new(line)
+        else:
+            digest.update(line)
 
     def update(self, table: str, key: tuple[Value, ...], values: Mapping[str, Value], *, hold: bool = False) -> None:
         """Change columns of one row; their names come from the code, never from a caller.
@@ -460,6 +462,7 @@ def _table(table: str) -> _Table:
         names=tuple(defaults),
         defaults=tuple(defaults.values()),
         filled=tuple(name for name in fillable if name in defaults),
+        known=frozenset(defaults),
         places={name: place for place, name in enumerate(defaults)},
         select=f"SELECT {names} FROM {table} WHERE {_where(table)}" if table in KEYS else "",
         covered=covered,

@@ -17,6 +17,8 @@ from orchestrator.core.routing.facts import (
     INVESTIGATOR,
     MANAGER,
     PERSON,
+    PROGRESS,
+    PROGRESS_READ_SINCE,
     SENIOR,
     STARTING,
     VALIDATOR,
@@ -199,9 +201,10 @@ def _count(work: Work, case: Case, group: Group, agent: str) -> None:
         sets[counter] = getattr(group, counter) + 1
     if case.transition.iteration_budget_check:
         sets["iterations"] = group.iterations + 1
-    if effect in rules.PROGRESS:
+    if effect in PROGRESS:
         sets["progress_seq"] = work.seq
-        work.update_session({"progress_seq": work.seq})
+        if work.context.rules_version < PROGRESS_READ_SINCE:
+            work.update_session({"progress_seq": work.seq})
     if role in BUILDERS and (group.builder_role, group.builder_agent_id) != (role, agent):
         sets["builder_role"], sets["builder_agent_id"] = role, agent
     if role == SENIOR and not group.senior:

@@ -28,9 +28,6 @@ from orchestrator.hints import Any
 COUNTERS = {"test_fail": "qa_attempts", "reject": "tl_review_attempts", "merge_fail": "merge_attempts"}
 """Which counter of the group an effect raises."""
 
-PROGRESS = ("approve", "merge", "test_pass")
-"""Effects that count as progress and so clear the loop guard's other counts."""
-
 
 class Proposal(NamedTuple):
     """What a rule that fires proposes; `extras` are further keys of the decision."""
