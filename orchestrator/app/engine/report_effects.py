@@ -114,11 +114,11 @@ def insert_report(work: Work, case: Case, agent: str, effect: str) -> None:
 
 def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any]:
     """The columns of a report as it is given in this step."""
-    report = case.report
-    own = case.group is not None and (report.role != MANAGER or case.group.awaited_role == MANAGER)
-    open_turn = case.group.turn if case.group is not None and own else case.session.turn
+    report, group = case.report, case.group
+    own = group is not None and (report.role != MANAGER or group.awaited_role == MANAGER)
+    open_turn = group.turn if group is not None and own else case.session.turn
     return {
-        "group_id": case.group.id if case.group else None,
+        "group_id": group.id if group is not None else None,
         "role": report.role,
         "agent_id": agent,
         "response_status": case.transition.status,
