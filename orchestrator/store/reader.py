@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from orchestrator.core import canonical_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import fanout
-from orchestrator.core.routing.facts import PROGRESS, Blocker, Group, Path, Session
+from orchestrator.core.routing.facts import NO_PATH, PROGRESS, Blocker, Group, Path, Session
 from orchestrator.hints import Any
 from orchestrator.store.table_metadata import column_names, packed
 
@@ -339,7 +339,7 @@ class Reader:
     def path(self, session: str, group: str) -> Path:
         """The group's completion path as the view answers it now."""
         row = self.connection.execute(PATH, {"session": session, "group": group}).fetchone()
-        return Path(bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), row[4]) if row else Path()
+        return Path(bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), row[4]) if row else NO_PATH
 
     def board(
         self, session: Session, limit: int, research_limit: int, know: Callable[..., object] | None = None

@@ -16,6 +16,7 @@ from orchestrator.core.routing.facts import (
     BUILDERS,
     INVESTIGATOR,
     MANAGER,
+    NO_PATH,
     PERSON,
     PROGRESS,
     PROGRESS_READ_SINCE,
@@ -81,7 +82,7 @@ def take_effect(work: Work, case: Case, agent: str, candidates: list[str], opene
     if completed:
         path = Path(approved=True, valid=True)
     else:
-        path = work.reader.path(work.step.chain, group.id) if group is not None and asks_path(case) else Path()
+        path = work.reader.path(work.step.chain, group.id) if group is not None and asks_path(case) else NO_PATH
     return Written(case if path == case.path else case._replace(path=path), opened, resolved, completed)
 
 

@@ -177,6 +177,10 @@ class Path(NamedTuple):
     missing: str | None = None
 
 
+NO_PATH = Path()
+"""What is known of the path of a group that no report could complete now, or that has none."""
+
+
 class Refusal(NamedTuple):
     """A rule turned the report down: stable code, sentence, what to do, further keys."""
 
