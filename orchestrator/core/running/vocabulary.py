@@ -226,7 +226,7 @@ TESTS_JA = "テスト(?:コード|ケース|カバレッジ)?|単体テスト"
 _THE_TESTS = (
     r"(?:(?:all|both|of|the|our|my|your|its|their|every|these|those|this|that|failing|broken|red|unit|integration"
     r"|regression|existing|whole|entire|complete|project['\u2019]s)\s+){0,4}"
-    r"(?:tests?(?:[ -](?:suite|cases?|run))?|test_\w+|pytest|specs?|suite|[\"'`(]*\ue000+[\"'`)]*)"
+    r"(?:tests?(?:[ -](?:suite|cases?|run))?|test_\w+|pytest|specs?|suite|[\"'`(]*(?<!\ue000)\ue000++[\"'`)]*)"
     r"(?:\s+(?:in|of|for|under|from)\s+[\w\ue000.\"'`/-]+)?"
 )
 _GREEN = (
@@ -248,7 +248,7 @@ SPEAKS_OF_PASSING = (
 )
 """What says that tests have to pass at the end, with mentions blackened; and what before it in its clause only speaks
 of that."""
-_TESTS_OF_JA = "(?:テスト(?:コード|ケース|スイート)?|\ue000+[」』`]?)"
+_TESTS_OF_JA = "(?:テスト(?:コード|ケース|スイート)?|(?<!\ue000)\ue000++[」』`]?)"
 _FULLY_JA = "(?:すべて|全て|全部|ちゃんと|再び|また|もう一度|きちんと|必ず)?"
 TO_PASS_JA = (
     f"{_TESTS_OF_JA}[がもは]{_FULLY_JA}(?:通る|通過する|パスする|成功する|合格する|グリーンになる|緑になる)(?:よう|まで)"

@@ -130,6 +130,7 @@ def test_a_path_has_one_spelling(path: str) -> None:
 @pytest.mark.parametrize("unit", [
     "create a.md, ", "a.mdを", "rm x ", "a/", "`", "- a.md\n", " ", "delete ", "do not ", "a.md or ", "a.md          ",
     "a.mdと", "not a.md ", "the ", "削除", "「", "without the the ", "README ", "using ", "a.md is old, ", "\n", "- ",
+    "a\\", "tests ", "使わない", "all the tests in ",
 ], ids=repr)
 def test_long_texts_take_linear_time(unit: str) -> None:
     assert growth.is_even(lambda text: mentions.find(text, TREE), unit, 8_000 // len(unit))
