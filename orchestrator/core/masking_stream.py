@@ -15,8 +15,16 @@ from collections.abc import Sequence
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.masking_letters import Letters, all_seen, compiled
-from orchestrator.core.masking_machine import AROUND, LINES_BEFORE, Machine, goes_on, may_begin
-from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
+from orchestrator.core.masking_machine import AROUND, LINES_BEFORE, STORED, Machine, first_begin, goes_on, may_begin
+from orchestrator.core.masking_prefilter import (
+    BROKEN,
+    COLOURED,
+    HIDDEN,
+    NOTHING,
+    SHORTEST_VALUE,
+    holds_registered,
+    look,
+)
 from orchestrator.core.named_tuple import NamedTuple
 
 _CONTEXT = 640
@@ -74,7 +82,7 @@ class Stream:
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
         # While all goes by, only its end is kept; the passes are told of it when one of them has something to do.
-        self._tail: str | None = None
+        self._tail: str | None = ""
         self._untold = 0
         self._dense = False
 
@@ -98,7 +106,9 @@ class Stream:
         self._tell()
         shown = self._pass.feed(rest)
         self._dense = shown != rest
-        return passed + self._masked_again(shown)
+        shown = self._masked_again(shown)
+        self._rest()
+        return passed + shown
 
     def _plain(self, text: str) -> tuple[int, bool]:
         """Up to where a piece holds no secret, and none begins; and whether it hides anything.
@@ -112,12 +122,12 @@ class Stream:
         letters = Letters(known)
         found = look(known, self._secrets, keys_only=self._keys_only, letters=letters)
         # Where the last piece held a secret the next one mostly does, and a closer look would only cost.
-        if found not in (NOTHING, HIDDEN) and (
-            self._dense
-            or found in (BROKEN, COLOURED)
-            or may_begin(known, self._secrets, self._keys_only, found, letters)
-        ):
-            return 0, False
+        if found not in (NOTHING, HIDDEN):
+            if self._dense or found in (BROKEN, COLOURED):
+                return 0, False
+            begin = self._first_begin(known, found, letters)
+            if begin < len(known):
+                return max(0, known.rfind("\n", 0, begin) + 1 + len(text) - len(known)), not text.isascii()
         # A look leaves out what is not Latin, whether a terminal shows it or not.
         hides = found == HIDDEN or not (text.isascii() or all_seen(text))
         if text.endswith("\n"):  # nothing that goes on behind it begins here
@@ -128,6 +138,13 @@ class Stream:
             return len(text) - begins, False
         end = text.rfind("\n") + 1
         return 0 if end < len(text) < _CONTEXT else end, hides
+
+    def _first_begin(self, known: str, found: int, letters: Letters) -> int:
+        """Where in what is known, in which a look has found something, the first secret begins, or may yet."""
+        if self._secrets and holds_registered(letters.text, self._secrets):
+            return 0
+        before = self._tail[: len(self._tail) - len(self._context)] if self._tail else ""
+        return first_begin(before, STORED if self._keys_only else found, letters, known, self._tail is not None)
 
     @property
     def _waits(self) -> bool:
@@ -155,9 +172,13 @@ class Stream:
         self._tell()
         passed = self._pass.pass_by(text, hides)
         passed = passed if self._again is None else self._again.pass_by(passed, hides)
+        self._rest()
+        return passed
+
+    def _rest(self) -> None:
+        """Keep the end of what was read alone, where all of it is given out and nothing that follows can change it."""
         ends = {each.plain_end for each in (self._pass, self._again) if each is not None}
         self._tail = ends.pop() if len(ends) == 1 else None
-        return passed
 
     def _tell(self) -> None:
         """Tell the passes of what went by."""
@@ -203,9 +224,11 @@ class Stream:
             cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
                 masked, which in a whole text would be none.
         """
+        if self._tail is not None and not self._held:  # nothing is held back, and what was read decides on nothing
+            return ""
         self._tell()
-        rest = (self._pass.feed(self._held) if self._held else "") + self._pass.close(cut)
-        return rest if self._again is None else self._again.feed(rest) + self._again.close(cut)
+        rest = self._pass.close(self._held, cut)
+        return rest if self._again is None else self._again.close(rest, cut)
 
 
 def masked(text: str, secrets: Sequence[str], keys_only: bool, coloured: bool = False) -> str:
@@ -306,8 +329,8 @@ class _Pass:
         """Mask a text that is there as a whole."""
         return self._masked(text, final=True) + self._unseen(self._taken)
 
-    def close(self, cut: bool = False) -> str:
-        rest, self._begun = self._begun, ""
+    def close(self, text: str, cut: bool) -> str:
+        rest, self._begun = self._begun + text, ""
         out = self._masked(rest, final=True, cut=cut)
         return out + self._unseen(self._taken)
 
