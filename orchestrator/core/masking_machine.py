@@ -56,8 +56,10 @@ _JOINED = (runs.RUN, runs.HEADER)
 """What goes on behind a secret that begins where it would end, because a masked text no longer shows its end there."""
 
 
-AROUND = 2_560
-"""So far around a token what it lets go on may begin, or end."""
+_BEFORE = 2_560
+"""So far before a token what it lets go on may begin."""
+BEHIND = 2 * patterns.HEAD_LENGTH
+"""So far behind a token it may yet be a part of what stands there; what has begun is read up to its end."""
 STORED = -1
 """Keys alone are looked for, before a text is stored."""
 _SHORTEST_MARK = min(map(len, tables.FORMS))
@@ -82,23 +84,24 @@ _NO_WORDS = frozenset[str]()
 _LITERALS = dict.fromkeys(hint.literal for hint in patterns.HINTS if hint.literal)
 _ALL_WORDS = frozenset((*WORDS, *(each if each in tables.LABELS else each.lower() for each in _LITERALS)))
 _RARE_WORDS = tuple((rarest(word), word) for word in sorted(_ALL_WORDS.difference(tables.LABELS), key=len))
-_UNGATED = _ALL_WORDS.difference(WORDS, tables.LABELS)
+_UNGATED = _ALL_WORDS.difference(WORDS, tables.LABELS, {" -"})
 _LONGEST_LITERAL = max(map(len, _LITERALS))
 _BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
 
 
 @functools.lru_cache(maxsize=256)
-def _wanted(kind: int, long: bool, words: frozenset[str]) -> tuple[Wanted, ...]:
+def _wanted(kind: int, long: bool, words: frozenset[str], ungated: bool) -> tuple[Wanted, ...]:
     """What is looked for in a text that may hold `KEYS`, `FORMS` or any secret.
 
     Args:
         long: the marks of issuers, or all else.
-        words: which of `WORDS` are in the text, in lower case.
+        words: which words are in the text, in lower case.
+        ungated: whether only those of `WORDS` were looked for.
     """
     found: dict[tuple[str, bool], list[patterns.Hint]] = {}
     for hint in patterns.HINTS:
-        needed = not hint.needs or not words.isdisjoint(hint.needs)
-        if hint.long == long and hint.literal and _is_wanted(hint, kind) and needed and _words_of(hint) <= words:
+        there = _missing(hint, ungated) <= words and (not hint.needs or not words.isdisjoint(hint.needs))
+        if hint.long == long and hint.literal and there and _is_wanted(hint, kind):
             found.setdefault((hint.literal, hint.lower), []).append(hint)
     return tuple(
         (literal, rare := rarest(literal), literal.index(rare), lower, hints)
@@ -107,11 +110,11 @@ def _wanted(kind: int, long: bool, words: frozenset[str]) -> tuple[Wanted, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _awaited(kind: int, words: frozenset[str]) -> tuple[tuple[str, bool], ...]:
+def _awaited(kind: int, words: frozenset[str], ungated: bool) -> tuple[tuple[str, bool], ...]:
     """The literals, and whether each is in lower case, of hints that lack a word which the next piece may bring."""
     needing = [hint for hint in patterns.HINTS if hint.needs and _is_wanted(hint, kind)]
     lacking = [hint for hint in needing if words.isdisjoint(hint.needs)]
-    return tuple(dict.fromkeys((hint.literal, hint.lower) for hint in lacking if _words_of(hint) <= words))
+    return tuple(dict.fromkeys((hint.literal, hint.lower) for hint in lacking if _missing(hint, ungated) <= words))
 
 
 def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
@@ -123,21 +126,22 @@ def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
     return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(says))
 
 
-def _words(letters: Letters) -> frozenset[str]:
-    """Which words and literals of hints are in a text, in lower case; of a long one not all are looked for."""
-    if len(letters.text) >= SHORT:
-        known = _UNGATED | words(letters)
-        return known if compiled(_OPTION).search(letters.text) else known - {" -"}
+def _words(letters: Letters, ungated: bool) -> frozenset[str]:
+    """Which words and literals of hints are in a text, in lower case; or of those only which of `WORDS`."""
+    if ungated:
+        found = words(letters)
+        return found | {" -"} if " -" in letters.text and compiled(_OPTION).search(letters.text) else found
     lower = letters.lower()
-    found = [word for rare, word in _RARE_WORDS if rare in lower and word in lower]
-    return frozenset((*found, *tables.LABELS) if letters.labelled else found)
+    every = [word for rare, word in _RARE_WORDS if rare in lower and word in lower]
+    return frozenset((*every, *tables.LABELS) if letters.labelled else every)
 
 
 @functools.cache
-def _words_of(hint: patterns.Hint) -> frozenset[str]:
+def _missing(hint: patterns.Hint, ungated: bool) -> frozenset[str]:
     """The words that are in a hint's literal, so that a text without one of them holds no such hint."""
     literal = hint.literal if hint.literal in tables.LABELS else hint.literal.lower()
-    return frozenset(word for word in _ALL_WORDS if word in literal) if literal else _NO_WORDS
+    found = frozenset(word for word in _ALL_WORDS if word in literal) if literal else _NO_WORDS
+    return found - _UNGATED if ungated else found
 
 
 class _Open:
@@ -273,6 +277,11 @@ class Machine:
         out, self._out = self._out, []
         return "".join(out)
 
+    def take_joins(self) -> int | None:
+        """How much was given out from the last new token on that lets another value go on; None without one."""
+        joined, self.joined = self.joined, []
+        return self._given - joined[-1] if joined else None
+
     @property
     def is_inside(self) -> bool:
         """Whether a secret goes on at the end of what was fed."""
@@ -320,8 +329,8 @@ class Machine:
         begun = max(len(last) - min(self._tails(view)), _begun_key(last))
         # With a token in place of what begins here a URL may go on that this would end.
         if "://" in line and (_ends_in_url(line) or (begun and _ends_in_url(line[: max(0, len(line) - begun)]))):
-            return -1
-        return begun
+            begun = max(begun, len(line) - line.rfind("://") - len("://"))
+        return begun if begun <= _CONTEXT else -1
 
     def pass_by(self, text: str) -> str:
         """Take a text in which no secret is or begins; give out what was held back before it."""
@@ -482,13 +491,13 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
     if kind != STORED and len(unread.text) == len(text):
         view.know(unread)
     lower = text if kind == STORED else view.lower
-    known = _ALL_WORDS if kind == STORED else _words(unread)
+    gated = len(text) - at > SHORT
+    known = _ALL_WORDS if kind == STORED else _words(unread, gated)
     back = max(at, len(text) - patterns.HEAD_LENGTH)
     near = max(back, len(text) - _LONGEST_LITERAL)
-    wanted = _wanted(kind, False, known)
+    wanted = _wanted(kind, False, known, gated)
     if _may_be_marked(unread, view):
-        wanted, near = _wanted(kind, True, _ALL_WORDS) + wanted, back
-    gated = len(text) - at > SHORT
+        wanted, near = _wanted(kind, True, _ALL_WORDS, gated) + wanted, back
     for literal, rare, before, lowered, hints in wanted:
         seen, first = lower if lowered else text, at
         if gated:
@@ -503,7 +512,7 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
             sources += [source for source in begins if source.match]
             near = _undecided(seen, literal, hints, back, near)
     if not view.final:
-        for literal, lowered in _awaited(kind, known):
+        for literal, lowered in _awaited(kind, known, gated):
             last = (lower if lowered else text).find(literal, back)
             near = last if 0 <= last < near else near
     if kind != STORED and _is_beside(unread, view, at):
@@ -534,7 +543,7 @@ def _may_be_marked(unread: Letters, view: View) -> bool:
 def _is_beside(unread: Letters, view: View, at: int) -> bool:
     """Whether a key without a mark may be in what is unread of a text, beside the name of its issuer."""
     start = max(0, at - _CONTEXT)
-    if names_issuer(Letters(view.text[start:]) if start else unread, view.lower[start:]):
+    if names_issuer(unread, view.lower, start):
         return True
     return not (view.final and not view.cut) and is_issuer_in(view.lower[max(start, len(view.text) - _BESIDE_REACH) :])
 
@@ -573,7 +582,7 @@ def first_begin(before: str, kind: int, letters: Letters, text: str, plain: bool
             looked at; else it counts by itself.
     """
     view = View(before + text, final=False, cut=False, ends=[], codes=[], before=0)
-    sources = _sources(view, kind, len(before), letters)[0]
+    sources = [each for each in _sources(view, kind, len(before), letters)[0] if each.row != kinds.KEEP]
     for source in sources:
         while plain and source.match and not source.found:
             source.look(view)
@@ -604,7 +613,7 @@ def _around(machine: Machine, text: str, places: list[int], secrets: Sequence[st
             while done < end:
                 out.append(machine.feed(text[done:end], final=end == len(text)))
                 done = end
-                end = end if machine.rests else _line_end(text, end + AROUND)
+                end = end if machine.rests else _line_end(text, end + BEHIND)
     return "".join((*out, text[done:]))
 
 
@@ -614,7 +623,7 @@ def _stretches(text: str, places: list[int], whole: bool) -> list[list[int]]:
         return [[0, len(text)]]
     found = list[list[int]]()
     for place in places:
-        begin, end = text.rfind("\n", 0, max(0, place - AROUND)) + 1, _line_end(text, place + AROUND)
+        begin, end = text.rfind("\n", 0, max(0, place - _BEFORE)) + 1, _line_end(text, place + BEHIND)
         if found and begin <= found[-1][1]:
             found[-1][1] = end
         else:

@@ -222,13 +222,13 @@ def words(letters: Letters) -> frozenset[str]:
     return letters.words
 
 
-def names_issuer(letters: Letters, lower: str) -> bool:
-    """Whether a text names an issuer whose keys have no mark, and may hold such a key."""
+def names_issuer(letters: Letters, lower: str, start: int = 0) -> bool:
+    """Whether a text may hold a key that has no mark, and from a place on names the issuer of such keys."""
     if not letters.has_run(tables.SHORTEST_BESIDE):
-        return letters.has_run(LONG_RUN) and "airtable" in lower
+        return letters.has_run(LONG_RUN) and lower.find("airtable", start) >= 0
     if not any(map(letters.around_runs().__contains__, _IN_BESIDE)):
         return False
-    return is_issuer_in(lower)
+    return is_issuer_in(lower[start:] if start else lower)
 
 
 def is_issuer_in(lower: str) -> bool:
