@@ -24,6 +24,7 @@ from orchestrator.core.masking_prefilter import (
     SHORTEST_VALUE,
     WHOLE,
     WORDS,
+    Literals,
     holds_name,
     holds_registered,
     is_issuer_in,
@@ -83,8 +84,9 @@ that begin with it."""
 _NO_WORDS = frozenset[str]()
 _LITERALS = dict.fromkeys(hint.literal for hint in patterns.HINTS if hint.literal)
 _ALL_WORDS = frozenset((*WORDS, *(each if each in tables.LABELS else each.lower() for each in _LITERALS)))
-_RARE_WORDS = tuple((rarest(word), word) for word in sorted(_ALL_WORDS.difference(tables.LABELS), key=len))
+_NEEDING = {hint.literal.lower() for hint in patterns.HINTS if hint.needs}.difference(WORDS, {" -"})
 _UNGATED = _ALL_WORDS.difference(WORDS, tables.LABELS, {" -"})
+_EVERY = Literals(sorted(_ALL_WORDS.difference(tables.LABELS, _NEEDING)))
 _LONGEST_LITERAL = max(map(len, _LITERALS))
 _BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
 
@@ -131,8 +133,7 @@ def _words(letters: Letters, ungated: bool) -> frozenset[str]:
     if ungated:
         found = words(letters)
         return found | {" -"} if " -" in letters.text and compiled(_OPTION).search(letters.text) else found
-    lower = letters.lower()
-    every = [word for rare, word in _RARE_WORDS if rare in lower and word in lower]
+    every = _EVERY.found(letters.lower())
     return frozenset((*every, *tables.LABELS) if letters.labelled else every)
 
 
@@ -141,7 +142,7 @@ def _missing(hint: patterns.Hint, ungated: bool) -> frozenset[str]:
     """The words that are in a hint's literal, so that a text without one of them holds no such hint."""
     literal = hint.literal if hint.literal in tables.LABELS else hint.literal.lower()
     found = frozenset(word for word in _ALL_WORDS if word in literal) if literal else _NO_WORDS
-    return found - _UNGATED if ungated else found
+    return found - (_UNGATED if ungated else _NEEDING)
 
 
 class _Open:
@@ -345,6 +346,9 @@ class Machine:
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
+        if not sources and view.final and not self._stack:  # nothing begins, and nothing goes on
+            self._put(view.text, len(view.text))
+            return
         ended = len(self._ends)
         while self._step(view, sources, tails):
             if len(self._ends) > ended:
@@ -510,7 +514,7 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
             # A mark that ends with a sign begins before it.
             begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
             sources += [source for source in begins if source.match]
-            near = _undecided(seen, literal, hints, back, near)
+            near = near if view.final else _undecided(seen, literal, hints, back, near)
     if not view.final:
         for literal, lowered in _awaited(kind, known, gated):
             last = (lower if lowered else text).find(literal, back)

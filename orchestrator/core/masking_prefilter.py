@@ -28,6 +28,7 @@ NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
     '"auth"',
     "identified by",
+    *("sqlplus", "sqlldr", "expdp", "impdp", "jdbc:oracle:", ":5432:", ":*:"),
     *tables.PASSWORDS,
     *tables.AMBIGUOUS,
 )
@@ -42,7 +43,7 @@ _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
 """The same of a shorter word, with what follows it."""
 _RARE = "ZJQKXVWGYBPHAU:/kqzjxvwy=<["
 """Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
-_ANCHORS = (*"KIAJG/PBzjxkwv_b=p", "se")
+_ANCHORS = (*"KIAJG/PBzqjxk*wv_b=p", "se")
 """What several literals share, the rarest first."""
 _WARM = 131_072
 """So many characters of long texts are looked at before patterns are made."""
@@ -155,17 +156,20 @@ class Literals:
     patterns costs as much as searching many texts without them.
     """
 
-    __slots__ = ("_gates", "literals", "rare")
+    __slots__ = ("_by_rarest", "_gates", "literals")
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = tuple(literals)
-        self.rare = tuple([(rarest(literal), literal) for literal in self.literals])
+        by_rarest: dict[str, list[str]] = {}
+        for literal in self.literals:
+            by_rarest.setdefault(rarest(literal), []).append(literal)
+        self._by_rarest = [*by_rarest.items()]
         self._gates: list[tuple[str, str, list[str]]] | None = None
 
     def found(self, text: str) -> list[str]:
         """Which of them are in a text."""
         if len(text) < SHORT or not _is_warm(len(text)):
-            return [literal for rare, literal in self.rare if rare in text and literal in text]
+            return [each for rare, literals in self._by_rarest if rare in text for each in literals if each in text]
         found = list[str]()
         for anchor, gate, gated in self._with_gates():
             if anchor in text and (not gate or compiled(gate).search(text)):
@@ -175,9 +179,11 @@ class Literals:
     def is_any_in(self, text: str) -> bool:
         """Whether one of them is in a text."""
         if len(text) < SHORT:
-            for rare, literal in self.rare:
-                if rare in text and literal in text:
-                    return True
+            for rare, literals in self._by_rarest:
+                if rare in text:
+                    for literal in literals:
+                        if literal in text:
+                            return True
             return False
         return bool(self.found(text))
 
