@@ -1,7 +1,7 @@
 """The first look at a text: whether it could hold anything that is to be masked.
 
 Every text that is stored or shown passes here, and most of them no further. So this looks for literals, of which a key
-or a named secret has at least one, compiles no pattern for most texts, and loads nothing else. It may be wrong in one
+or a named secret has at least one, compiles no pattern for short texts, and loads nothing else. It may be wrong in one
 direction only: a text that it lets pass holds no secret.
 """
 
