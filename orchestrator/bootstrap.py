@@ -149,13 +149,12 @@ def open_context(
     stays: bool = False,
     trial: bool = False,
     together: bool = False,
-    server: bool = False,
     allow_superuser: bool = False,
 ) -> Context:
     """Find the database and open it for one door.
 
     Args:
-        explicit: the path that the caller named, before the environment and discovery.
+        explicit: the path or URL that the caller named, before the environment and discovery.
         write: whether the use case writes; a reading one opens read-only and creates nothing.
         door: cli, batch, python, ...; recorded with refusals.
         channel: through what the actor spoke; recorded with every step.
@@ -163,9 +162,9 @@ def open_context(
         shared: threads may hand the context to each other, each using it alone.
         stays: the process calls more than once; what takes a while to load and saves some at every call is loaded.
         trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
-        together: several steps may share one commit; the connection is one of `orchestrator.store.shared_commit`.
-        server: it works on a PostgreSQL database as well.
-        allow_superuser: there, write as a superuser.
+        together: several steps of a file may share one commit; the connection is one of
+            `orchestrator.store.shared_commit`.
+        allow_superuser: on a PostgreSQL server, write as a superuser.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW; DATABASE_UNSUPPORTED.
@@ -173,7 +172,7 @@ def open_context(
     if stays:
         _quicken()
     environment = os.environ if environment is None else environment
-    address = discovery.server(explicit, environment) if server else None
+    address = discovery.server(explicit, environment)
     if address is not None:
         connection = _on_server(address, environment, write=write, allow_superuser=allow_superuser)
         return _context(connection, environment, door=door, channel=channel)
@@ -276,9 +275,23 @@ def _quicken() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def server(explicit: str | None) -> str | None:
+def server(explicit: str | None, environment: Mapping[str, str] | None = None) -> str | None:
     """The URL of a PostgreSQL database that is named instead of a file; None where none is."""
-    return discovery.server(explicit, os.environ)
+    return discovery.server(explicit, os.environ if environment is None else environment)
+
+
+def step_waiter(explicit: str | None) -> Callable[[float], Any]:
+    """What waits for so many seconds; on a server only until somebody takes a step.
+
+    Raises:
+        EnvironmentProblem: as `open_context`.
+    """
+    url = server(explicit)
+    if url is None:
+        return time.sleep
+    from orchestrator.store import server as servers
+
+    return servers.listener(url, deadline(os.environ)).wait  # type: ignore[no-any-return]
 
 
 def require_path(text: str) -> None:
@@ -411,6 +424,11 @@ def is_in_repository() -> bool:
 def is_found_here(path: str, environment: Mapping[str, str] | None = None) -> bool:
     """Whether a command that names no database works on this one, in the working folder and with the environment."""
     variables = os.environ if environment is None else environment
+    url = server(None, variables)
+    if url is not None:
+        from orchestrator.core import database_urls
+
+        return database_urls.masked(url) == path
     try:
         found = discovery.find(None, variables, discovery.working_folder(None, variables))
     except OrchestratorError:
@@ -453,7 +471,8 @@ def open_service(
         return run_session.RunSession(lambda: context, place, flags, executors, variables=variables)
 
     opened(True).connection.close()
-    return web_run_service.Service(Pool(opened, shares_commits=True), session_on, tell, lacking)
+    pool = Pool(opened, shares_commits=server(database, variables) is None)
+    return web_run_service.Service(pool, session_on, tell, lacking)
 
 
 def open_autopilot(
@@ -469,6 +488,7 @@ def open_autopilot(
 
     Raises:
         UsageError, InvalidInput, Refused: as `driving.crew.crew`, and a limit that is none.
+        EnvironmentProblem: DATABASE_UNSUPPORTED, the database is on a server.
     """
     from orchestrator.app.driving import autopilot, crew, drive, preflight, trees
     from orchestrator.app.kernel import attached_evidence
@@ -478,6 +498,7 @@ def open_autopilot(
     drive.dollars(request.max_cost)
     with service.pool.lent() as context:
         path = context.path
+    attached_evidence.require_file(path)
     root = str(attached_evidence.project_root(path))
     bad = [each for each in preflight.checks(made, root, request.isolation or trees.usual(root)) if not each.ok]
     lacking = joined([sentence("{}: {} {}", each.name, each.message, each.suggestion).rstrip() for each in bad], " ")
@@ -534,11 +555,13 @@ def _working_context(explicit: str | None, environment: Mapping[str, str], folde
     """A writing context on the database that is found from a folder, or on a new one in it.
 
     A database that somebody named is made where its folder exists. No folder is made for a name that may be a slip;
-    `init` makes it for whoever means it.
+    `init` makes it for whoever means it. On a server none is made.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, and others of the store.
     """
+    if server(explicit, environment) is not None:
+        return open_context(explicit, write=True, door="repl", environment=environment)
     usual = os.path.realpath(os.path.join(folder, constants.FOLDER, constants.FILE))
     named = _named(explicit, environment)
     path = named or usual
@@ -559,9 +582,9 @@ def _working_context(explicit: str | None, environment: Mapping[str, str], folde
 
 
 def _found(explicit: str | None, environment: Mapping[str, str], folder: str) -> str | None:
-    """The path of the database that `_working_context` would open, where it is there already."""
+    """The path or URL of the database that `_working_context` would open, where it is there already."""
     try:
-        return discovery.find(_named(explicit, environment), environment, folder)
+        return server(explicit, environment) or discovery.find(_named(explicit, environment), environment, folder)
     except OrchestratorError:
         return None
 

@@ -94,7 +94,7 @@ def template(folder: pathlib.Path) -> str:
     owner.close()
     url = address(folder, "filled")
     server.create(url, "2026-01-01T00:00:00.000000Z", actor="system:router")
-    context = bootstrap.open_context(url, write=True, door="cli", environment={}, server=True)
+    context = bootstrap.open_context(url, write=True, door="cli", environment={})
     try:
         setup.initialise(context)
     finally:

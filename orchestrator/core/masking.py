@@ -41,14 +41,15 @@ def any_may_hold_keys(values: Iterable[Any], secrets: Sequence[str] = ()) -> boo
 
 
 def _collect(values: Iterable[Any], texts: list[str]) -> None:
-    for value in values:
+    # What is empty, which is most of a call, holds nothing; whether a number is a Mapping is a costly question.
+    for value in filter(None, values):
         if isinstance(value, str):
             texts.append(value)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, (list, tuple)):
+            _collect(value, texts)
+        elif not isinstance(value, int) and isinstance(value, Mapping):
             texts += value
             _collect(value.values(), texts)
-        elif isinstance(value, list | tuple):
-            _collect(value, texts)
 
 
 def may_hold_secrets(text: str, secrets: Sequence[str] = ()) -> bool:

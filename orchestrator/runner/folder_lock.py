@@ -19,6 +19,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from orchestrator.core import database_urls
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import folder_claims
 from orchestrator.core.running.folder_claims import Occupant
@@ -281,6 +282,8 @@ def occupied(root: str, path: str) -> bool:
 
 def identity(path: str) -> str:
     """What tells a database from others on this machine, by whatever path it is reached."""
+    if database_urls.is_postgresql(path):
+        return path
     try:
         found = os.stat(path)
     except OSError:

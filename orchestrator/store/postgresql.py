@@ -7,7 +7,8 @@ as well, so that nothing above asks which database it works on; what the server 
 
 A step takes the lock of its session's row first, and reads only after it, each statement what is committed by then: so
 steps of one session come one after another, and sessions do not wait for each other. Steps of the store's chain, which
-all sessions read, hold an advisory lock alone that every other step shares.
+all sessions read, hold an advisory lock alone that every other step shares. Events are numbered in the order in which
+they are committed, and each commit is told to whoever listens.
 
 Source: spec 90, sections 1 and 2.
 """
@@ -43,9 +44,15 @@ moment."""
 _TRANSACTION = re.compile(r"(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)\b")
 _KEY = int.from_bytes(sha256.new(b"orchestrator").digest()[:4]) >> 1
 """The first half of our advisory locks' keys; the second is that of a chain, 0 for the store's."""
+_NUMBERS = -1
+"""Held from the event of a step to its commit, which telling of the step keeps others from as well."""
 _SHARE_STORE = "SELECT pg_advisory_xact_lock_shared($1::integer, 0)"
 _TAKE_CHAIN = "SELECT pg_advisory_xact_lock($1::integer, $2::integer)"
 _TAKE_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE"
+_CHANNEL = "orchestrator_steps"
+_TELL = f"NOTIFY {_CHANNEL}; COMMIT"
+"""Ends a step. It is told with the commit itself, never before it, and to nobody where that fails."""
+_TOUCH = "UPDATE alembic_version SET version_num = version_num"
 _STORED = "SELECT hash FROM audit_events WHERE session_id = $1 AND seq = $2"
 _VERSION = "SELECT version_num FROM alembic_version"
 _RIGHTS = "SELECT current_setting('is_superuser'), current_setting('transaction_read_only'), pg_is_in_recovery()::text"
@@ -152,12 +159,13 @@ class Connection:
         self.writes = write
         self._url, self._deadline_s, self._synchronous = url, deadline_s, synchronous
         self._sealing: Sequence[Any] | None = None
+        self._listens = False
         self._driver = self._opened()
 
     @functools.cached_property
     def judge(self) -> sqlite3.Connection:
         """What answers statements that read no table: they are not rendered."""
-        return sqlite3.connect(":memory:")
+        return sqlite3.connect(":memory:", check_same_thread=False)
 
     @property
     def in_transaction(self) -> bool:
@@ -181,6 +189,8 @@ class Connection:
             raise sqlite3.OperationalError(str(error)) from None
         if sql is EVENT:
             self._sealing = tuple(parameters)
+            # Readers go on behind the last number that they saw: none may be given before it, and committed after it.
+            self.run(_TAKE_CHAIN, (_KEY, _NUMBERS))
         values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
         return self.run(found.sql, values, hides=found.hides)
 
@@ -201,13 +211,53 @@ class Connection:
         """Another connection to the same database."""
         return Connection(self._url, write=write, deadline_s=self._deadline_s, synchronous=self._synchronous)
 
+    def is_current(self) -> bool:
+        """Whether the connection lives, and the database has this program's schema still."""
+        try:
+            return read_version(self) == constants.SCHEMA_VERSION
+        except errors.EnvironmentProblem:
+            return False
+
+    def check_writable(self, deadline_s: float) -> None:
+        """Write the schema's number as it is.
+
+        Raises:
+            EnvironmentProblem: why nothing can be written.
+        """
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            self._wait_for_locks(deadline_s)
+            self.run(_TOUCH)
+            self.run("COMMIT")
+        finally:
+            self.rollback()
+
+    def listener(self) -> Listener:
+        """What waits for the steps of everybody."""
+        return Listener(self)
+
+    def _wait_for_locks(self, deadline_s: float) -> None:
+        self.run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
+
+    def wait_for_step(self, seconds: float) -> None:
+        """Wait until a step is told on a connection that listens, or for so long."""
+        if not self._listens:
+            self.run(f"LISTEN {_CHANNEL}")
+            self._listens = True
+            return
+        try:
+            for _ in self._driver.notifies(timeout=seconds, stop_after=1):
+                pass
+        except psycopg.Error as error:
+            raise _translated(error, self.path) from error
+
     def lock(self, chain: str, deadline_s: float) -> None:
         """Take the lock of a chain for the transaction that is open; before its first read.
 
         Raises:
             EnvironmentProblem: BUSY after `deadline_s` seconds.
         """
-        self.run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
+        self._wait_for_locks(deadline_s)
         if chain == constants.STORE_CHAIN:
             self.run(_TAKE_CHAIN, (_KEY, 0))
             return
@@ -253,7 +303,7 @@ class Connection:
             return self.run(_BEGINNINGS[sql])
         sealing, self._sealing = self._sealing, None
         try:
-            return self.run(sql)
+            return self.run(sql if sql != "COMMIT" or sealing is None else _TELL)
         except errors.EnvironmentProblem:
             if sql == "ROLLBACK" and self._driver.closed:
                 return Cursor(self._driver.cursor())
@@ -286,6 +336,35 @@ class Connection:
         except psycopg.Error as error:
             raise _translated(error, self.path) from error
         return Cursor(cursor, hides)
+
+
+class Listener:
+    """Waits for steps on a connection of its own; one that is lost is made again.
+
+    Args:
+        connection: to the database whose steps are waited for.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._like = connection
+        self._own: Connection | None = None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until somebody has taken a step, or for so long; where nobody can be heard, for so long."""
+        since = time.monotonic()
+        try:
+            if self._own is None:
+                self._own = self._like.another(write=False)
+            self._own.wait_for_step(seconds)
+        except errors.EnvironmentProblem:
+            self.close()
+            time.sleep(max(0.0, seconds - (time.monotonic() - since)))
+
+    def close(self) -> None:
+        """Hear no more."""
+        own, self._own = self._own, None
+        if own is not None:
+            own.close()
 
 
 def connect(

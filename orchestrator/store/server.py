@@ -33,6 +33,14 @@ def current(url: str, deadline_s: float) -> tuple[str, int, int]:
         connection.close()
 
 
+def listener(url: str, deadline_s: float) -> Any:
+    """What waits for the steps of everybody, by `wait(seconds)`."""
+    postgresql = _loaded()
+    connection = postgresql.open_server(url, write=False, deadline=deadline_s)
+    connection.close()
+    return connection.listener()
+
+
 def check(url: str, deadline_s: float) -> tuple[str, list[Any]]:
     """What is wrong inside a database, as `server_checks.check` says."""
     return _checks().check(url, deadline_s)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from orchestrator.app import starts
 from orchestrator.app.clients.events import BUILD, HAND_BACK, MESSAGE, NOTHING, START, Event, Reply
@@ -14,7 +14,7 @@ from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import sha256
 from orchestrator.hints import Any
-from orchestrator.store import queries
+from orchestrator.store import constants, queries
 
 Open = Callable[[bool], Context]
 """Opens the database, for writing or for reading."""
@@ -166,7 +166,9 @@ class _Memory:
     """What one client was told, in a file of its own; where that cannot be kept it is told again."""
 
     def __init__(self, database: str, client: str) -> None:
-        self._path = os.path.join(os.path.dirname(database), FOLDER, f"{client}.json")
+        # That of a server is kept in the project, where the client runs its hooks.
+        folder = constants.FOLDER if "://" in database else os.path.dirname(database)
+        self._path = os.path.join(folder, FOLDER, f"{client}.json")
         self._kept = self._read()
 
     def last(self, session: str) -> int:
@@ -201,7 +203,8 @@ class _Memory:
     def _write(self) -> None:
         partial = f"{self._path}.{os.getpid()}"
         try:
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            with suppress(FileExistsError):
+                os.mkdir(os.path.dirname(self._path), 0o700)
             with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 json.dump(self._kept, file)
             os.replace(partial, self._path)

@@ -2,7 +2,7 @@
 
 A context that is kept holds no snapshot of the database, so it keeps no log from being written back. Before it is used
 again the file is looked at: one that was replaced, overwritten, cut off, upgraded or deleted is opened anew, and says
-what is the matter.
+what is the matter. On a server each context has a connection of its own, and one that was lost is opened anew.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from orchestrator.app.kernel import copy_in_memory
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.shared_calls import SharedCalls
+from orchestrator.core import database_urls
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
-from orchestrator.hints import TypeVar
+from orchestrator.hints import Any, TypeVar
 from orchestrator.store import file_stamp, sqlite, sqlite_errors
 
 MOST_IDLE = 16
@@ -58,7 +59,8 @@ class Pool:
         try:
             context = self._take(write)
         except EnvironmentProblem as problem:
-            if not trial or problem.code != "READ_ONLY":
+            is_on_server = database_urls.is_postgresql(str(problem.data.get("db")))
+            if not trial or problem.code != "READ_ONLY" or is_on_server:
                 raise
             with self._rehearsal() as context:
                 yield context
@@ -124,10 +126,7 @@ class Pool:
         """
         context = self._open(True)
         try:
-            sqlite.begin_immediate(context.connection, min(context.deadline_s, LOOK_S))
-            (version,) = context.connection.execute("PRAGMA user_version").fetchone()
-            context.connection.execute(f"PRAGMA user_version = {int(version)}")
-            context.connection.execute("COMMIT")
+            _write_version(context.connection, min(context.deadline_s, LOOK_S))
         except EnvironmentProblem:
             self._forget()
             raise
@@ -136,6 +135,12 @@ class Pool:
             raise sqlite_errors.environment_problem(error, context.path) or error from error
         finally:
             context.connection.close()
+
+    def listener(self) -> Any | None:
+        """What waits for steps by `wait(seconds)`, where the database tells of them; None where it is looked at."""
+        with self.lent() as context:
+            made = getattr(context.connection, "listener", None)
+            return None if made is None else made()
 
     def close(self) -> None:
         """Close what is idle; what is lent is closed when it comes back."""
@@ -153,8 +158,23 @@ class Pool:
             context.connection.close()
 
 
+def _write_version(connection: Any, deadline_s: float) -> None:
+    """Write the number of the schema as it is."""
+    of_server = getattr(connection, "check_writable", None)
+    if of_server is not None:
+        of_server(deadline_s)
+        return
+    sqlite.begin_immediate(connection, deadline_s)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.execute(f"PRAGMA user_version = {int(version)}")
+    connection.execute("COMMIT")
+
+
 def _is_current(context: Context) -> bool:
     """Whether a context that was kept is still on the file of its path, as it was opened, at this schema version."""
+    of_server = getattr(context.connection, "is_current", None)
+    if of_server is not None:
+        return bool(of_server())
     try:
         sqlite.require_place(context.connection)
         sqlite.check_version(context.connection)

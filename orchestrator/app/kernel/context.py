@@ -13,7 +13,7 @@ from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.suggestions import options, recorded, rewritten, sentence, suggest
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
-from orchestrator.hints import TYPE_CHECKING, Any, Protocol
+from orchestrator.hints import TYPE_CHECKING, Any, Protocol, TypeVar
 from orchestrator.store import constants
 from orchestrator.store import step as steps
 from orchestrator.store.reader import Opening, Reader
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.store.run_reader import Run
 
 Answer = dict[str, Any]
+_T = TypeVar("_T")
 AGENT_JSON = ("details", "metadata")
 """Parameters that hold JSON of an agent's making."""
 _SOME_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq, id LIMIT 50"
@@ -426,24 +427,38 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
     at = call.at or context.clock()
     call = _placed(context, _without_keys(call, context.secrets))
     work: Work | None = None
+
+    def attempt() -> Answer:
+        nonlocal work
+        with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
+            work = Work(context, step, call)
+            return _attempt(work, action, files)
+
     try:
-        until = 0.0
-        while True:
-            try:
-                with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
-                    work = Work(context, step, call)
-                    return _attempt(work, action, files)
-            except EnvironmentProblem as problem:
-                # A server has ended the step in favour of another one, and nothing of it is left.
-                until = until or time.monotonic() + context.deadline_s
-                if not problem.data.get(constants.OVERTAKEN) or time.monotonic() >= until:
-                    raise
+        return _retried(context, attempt)
     except (Refused, InvalidInput) as problem:
         if not call.dry_run:
             _record_refusal(context, work.call if work is not None else call, problem, at)
         raise
     finally:
         context.proof = context.at = None
+
+
+def _retried(context: Context, step: Callable[[], _T]) -> _T:
+    """What a step answers; it is taken again where a server has ended it in favour of another one.
+
+    Raises:
+        EnvironmentProblem: BUSY, where that goes on for the time that a step waits for others.
+    """
+    until = 0.0
+    while True:
+        try:
+            return step()
+        except EnvironmentProblem as problem:
+            # Nothing of it is left.
+            until = until or time.monotonic() + context.deadline_s
+            if not problem.data.get(constants.OVERTAKEN) or time.monotonic() >= until:
+                raise
 
 
 _SAID = ("via", "start_of", "acts_for", "measured", "used")
@@ -580,9 +595,22 @@ def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at
     detail = cut(problem.message if said is None else masking.mask_keys(said, context.secrets))
     known = call.chain == constants.STORE_CHAIN or context.reader.session(call.chain) is not None
     chain = call.chain if known else constants.STORE_CHAIN
+    recorded = {
+        "group_id": cut(call.group),
+        "role": problem.data.pop("_role", None) or cut(call.role),
+        "turn": problem.data.pop("_turn", None),
+        "code": problem.code,
+        "detail": detail,
+    }
+    _retried(context, lambda: _refuse_on(chain, context, call, problem, recorded, at))
+
+
+def _refuse_on(
+    chain: str, context: Context, call: Call, problem: OrchestratorError, recorded: Answer, at: str
+) -> None:
     with steps.open_step(context.connection, chain, at, context.deadline_s) as step:
         work = Work(context, step, call)
-        recorded = _insert_refusal(work, problem, detail)
+        _insert_refusal(work, recorded)
         if chain != constants.STORE_CHAIN and recorded["turn"] is not None:
             context.after_refusal(work, recorded)
             if work.decisions:
@@ -604,14 +632,7 @@ def _refused_input(work: Work, recorded: Answer) -> dict[str, Any]:
     return {**found, "cut": True, "refused": said}
 
 
-def _insert_refusal(work: Work, problem: OrchestratorError, detail: str | None) -> Answer:
-    recorded = {
-        "group_id": cut(work.call.group),
-        "role": problem.data.pop("_role", None) or cut(work.call.role),
-        "turn": problem.data.pop("_turn", None),
-        "code": problem.code,
-        "detail": detail,
-    }
+def _insert_refusal(work: Work, recorded: Answer) -> None:
     work.step.insert(
         "refusals",
         door=work.context.door,
@@ -621,7 +642,6 @@ def _insert_refusal(work: Work, problem: OrchestratorError, detail: str | None) 
         refused_at=work.at,
         **recorded,
     )
-    return recorded
 
 
 MAX_DETAIL = 4096

@@ -10,6 +10,7 @@ from collections import Counter
 from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import current_task_file, lock_acquisition, run_repository, run_views
 from orchestrator.app.running.run_session import RunSession
+from orchestrator.core import database_urls
 from orchestrator.core.running import states
 from orchestrator.runner import project
 from orchestrator.store import run_reader
@@ -41,8 +42,11 @@ def status(session: RunSession) -> Answer:
 
 
 def database_path(session: RunSession) -> str | None:
-    """The path of the session's database; None while there is none. Looking makes none."""
-    return session.context.path if "context" in vars(session) else session.find()
+    """The path or URL of the session's database; None while there is none. Looking makes none."""
+    if "context" in vars(session):
+        return session.context.path
+    found = session.find()
+    return None if found is None else database_urls.masked(found)
 
 
 def earlier_runs(session: RunSession) -> list[Answer]:

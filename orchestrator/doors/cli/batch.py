@@ -32,7 +32,7 @@ class _Runner:
 
     def __init__(self, db: str | None, together: int, *, allow_superuser: bool) -> None:
         self.together = together
-        self.context = bootstrap.open_context(db, write=False, door=DOOR, stays=True, server=True)
+        self.context = bootstrap.open_context(db, write=False, door=DOOR, stays=True)
         self.database = bootstrap.server(db) or self.context.path
         self.allow_superuser = allow_superuser
         self.writes = False
@@ -85,7 +85,7 @@ class _Runner:
         if request.is_writing and not self.writes:
             trial = request.is_trial(bound)
             writing = bootstrap.open_context(
-                self.database, write=True, door=DOOR, stays=True, trial=trial, together=self.together > 1, server=True,
+                self.database, write=True, door=DOOR, stays=True, trial=trial, together=self.together > 1,
                 allow_superuser=self.allow_superuser,
             )  # fmt: skip
             if writing.is_rehearsal:
@@ -98,7 +98,7 @@ class _Runner:
 
     def _open_anew(self) -> None:
         """Read until a line writes again: what the context has taken in may never have been recorded."""
-        context = bootstrap.open_context(self.database, write=False, door=DOOR, stays=True, server=True)
+        context = bootstrap.open_context(self.database, write=False, door=DOOR, stays=True)
         self.close()
         self.context, self.writes, self._is_stale = context, False, False
 

@@ -13,6 +13,7 @@ from orchestrator.app.clients.install import CLAUDE_CODE, CODEX
 from orchestrator.app.clients.requests import InstallClaudeCode, InstallCodex
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
+from orchestrator.core import database_urls
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.doors.cli import invoke, shapes
 from orchestrator.doors.cli.options import Given, Result, of_operation
@@ -45,6 +46,13 @@ def _context(db: str | None, folder: Path, *, creates: bool) -> Context | None:
     """The project's database: created or upgraded where that is wanted, None if there is none."""
     from orchestrator.app import maintenance, setup
 
+    url = bootstrap.server(db)
+    if creates and url is not None:
+        _require_named(url, folder)
+        maintenance.create_on_server(url, bootstrap.now())
+        context = bootstrap.open_context(url, write=True, door=invoke.DOOR)
+        setup.initialise(context)
+        return context
     if creates:
         path = maintenance.place(db, os.environ, folder)
         setup.create_database(path, bootstrap.now())
@@ -58,6 +66,14 @@ def _context(db: str | None, folder: Path, *, creates: bool) -> Context | None:
         if problem.code != "NO_DATABASE":
             raise
         return None
+
+
+def _require_named(url: str, folder: Path) -> None:
+    """The same of a database on a server."""
+    if bootstrap.server(None) != url:
+        used, named = database_urls.masked(bootstrap.server(None) or "a file"), database_urls.masked(url)
+        message = sentence("Hooks in {} use {}, not {}.", local(folder), local(used), local(named))
+        raise UsageError("USAGE", message, "Leave --db out, and set ORCHESTRATOR_DB for the client as well")
 
 
 def _require_found(path: str, folder: Path) -> None:

@@ -51,7 +51,7 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         raise _spelt(words, problem) from None
     request = operations.find(words)
     context = bootstrap.open_context(
-        given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound), server=True,
+        given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound),
         allow_superuser=given.allow_superuser,
     )
     try:
@@ -125,7 +125,7 @@ def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
         return
     try:
         context = bootstrap.open_context(
-            given.db, write=True, door=DOOR, server=True, allow_superuser=given.allow_superuser
+            given.db, write=True, door=DOOR, allow_superuser=given.allow_superuser
         )
     except OrchestratorError:
         return

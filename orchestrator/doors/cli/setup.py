@@ -45,7 +45,7 @@ def _on_server(given: Given, url: str, file: str | None, root: str | None) -> Re
 
     allowed = given.allow_superuser
     moved = maintenance.create_on_server(url, bootstrap.now(), allow_superuser=allowed)
-    context = bootstrap.open_context(url, write=True, door=invoke.DOOR, server=True, allow_superuser=allowed)
+    context = bootstrap.open_context(url, write=True, door=invoke.DOOR, allow_superuser=allowed)
     try:
         answer = setup.initialise(context, workflow=Path(file) if file is not None else None)
     finally:

@@ -16,6 +16,8 @@ from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import UsageError
 
 INTERVAL_S = 2
+LEAST_S = 0.5
+"""Seconds between two looks at least."""
 MOST_S = 3600
 
 
@@ -49,6 +51,7 @@ Show = Callable[[bytes], bool]
 def _look(given: Given, seconds: int, show: Show) -> int:
     """Look until the session has ended or somebody interrupts; the exit code of the last look."""
     code = 0
+    wait = bootstrap.step_waiter(given.db)
     try:
         while True:
             screen.use(screen.of(sys.stdout, os.environ, bootstrap.now(), utc=given.utc, color=given.color))
@@ -56,7 +59,9 @@ def _look(given: Given, seconds: int, show: Show) -> int:
             code = found.exit_code
             if not show(_shown(found, given)) or _over(found):
                 break
-            time.sleep(seconds)
+            # Steps that follow each other closely are shown together.
+            time.sleep(LEAST_S)
+            wait(seconds - LEAST_S)
     except KeyboardInterrupt:
         pass
     return code

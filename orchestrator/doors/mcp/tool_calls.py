@@ -73,7 +73,8 @@ class Caller:
         self.leaving = threading.Event()
         """Set when the server is to end: commands that validation runs end with it."""
         self._path: str | None = None
-        self._pool = Pool(self._open, shares_commits=True)
+        self._url = bootstrap.server(settings.db)
+        self._pool = Pool(self._open, shares_commits=self._url is None)
 
     def prepare(self) -> None:
         """Load what the tools need, and keep to the database that is there at the start.
@@ -104,7 +105,7 @@ class Caller:
         Raises:
             OrchestratorError: as `orchestrator.bootstrap.open_context`.
         """
-        named = self._path or self.settings.db
+        named = self._url or self._path or self.settings.db
         context = bootstrap.open_context(
             named, write=write, door=DOOR, channel=CHANNEL, shared=True, stays=True, together=write
         )

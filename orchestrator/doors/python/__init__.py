@@ -44,7 +44,7 @@ class Orchestrator(Methods):
             EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, BUSY, SCHEMA_TOO_NEW; DATABASE_UNSUPPORTED, another
                 URL.
         """
-        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR, stays=True, server=True))
+        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR, stays=True))
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, workflow: str | os.PathLike[str] | None = None) -> Orchestrator:

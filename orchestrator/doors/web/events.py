@@ -27,6 +27,8 @@ router = APIRouter(prefix="/api")
 
 LOOK_S = 0.05
 """Seconds between two looks for commits of other processes."""
+LISTEN_S = 0.5
+"""The same of a database that tells of commits, for what is not heard."""
 _NUMBER = re.compile(r"[0-9]+")
 _TOO_LONG = 16
 """Digits of a number that no event has."""
@@ -60,16 +62,23 @@ class Pulse:
     async def run(self) -> None:
         """Look until cancelled."""
         known: int | None = None
-        while True:
-            try:
-                now: int | None = await run_in_threadpool(_last, self._pool)
-            except Exception:
-                # A database that is gone is told by whoever reads it.
-                now = None
-            if now != known:
-                known = now
-                self.beat()
-            await asyncio.sleep(LOOK_S)
+        listener = await run_in_threadpool(_listener, self._pool)
+        try:
+            while True:
+                try:
+                    now: int | None = await run_in_threadpool(_last, self._pool)
+                except Exception:
+                    # A database that is gone is told by whoever reads it.
+                    now = None
+                if now != known:
+                    known = now
+                    self.beat()
+                await asyncio.sleep(LOOK_S)
+                if listener is not None:
+                    await run_in_threadpool(listener.wait, LISTEN_S)
+        finally:
+            if listener is not None:
+                listener.close()
 
     async def after(self, number: int, session: str | None) -> Told:
         """What was committed behind a number, as it is sent, and the number to go on from.
@@ -123,6 +132,14 @@ async def _start(
     if last is not None:
         return last
     return newest if after is None else min(after, newest)
+
+
+def _listener(pool: Pool) -> Any | None:
+    try:
+        return pool.listener()
+    except Exception:
+        # A database that is gone is told by whoever reads it.
+        return None
 
 
 def _last(pool: Pool, session: str | None = None) -> int:

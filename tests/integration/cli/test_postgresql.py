@@ -182,7 +182,7 @@ BATCH: list[tuple[str, dict[str, Any]]] = [
 
 
 def test_every_operation_answers_as_on_a_file(run: Run, pg_url: str, tmp_path: pathlib.Path) -> None:
-    assert {words for words, _ in BATCH} == operations.every().keys() - ON_FILES
+    assert {words for words, _ in BATCH} == operations.every().keys() - ON_FILES - INSTALLS
     file = str(tmp_path / "file.db")
     assert run("init", ORCHESTRATOR_DB=file).returncode == 0
     told = [
@@ -192,6 +192,33 @@ def test_every_operation_answers_as_on_a_file(run: Run, pg_url: str, tmp_path: p
     for line, *answers in zip(BATCH, *told, strict=True):
         one, other = (json.loads(answer) for answer in answers)
         assert _told(other, pg_url) == _told(one, file), line
+
+
+CALLS = [
+    (("install", "codex", "--project", "project"), "", 0, "created .codex/hooks.json"),
+    (("install", "codex", "--project", "project", "--db", "postgresql://team@/other"), "", 64, "ORCHESTRATOR_DB"),
+    (("hook",), '{"hook_event_name": "UserPromptSubmit", "session_id": "c", "prompt": "/orchestrate go"}', 0,
+     "Due now:"),
+    (("run", "create notes.md", "--project", "project", "--executor", "scripted:steps.json"), "", 0, "COMPLETE"),
+    (("repl", "--project", "project", "--executor", "scripted:steps.json"), "/status\ncreate more.md\n", 0, "COMPLETE"),
+    (("gate", "--repo", "project", "--base", "HEAD"), "", 0, "No commits"),
+    (("audit", "verify"), "", 0, "No problems found"),
+]
+
+
+def test_what_people_and_clients_run_works_on_a_server(run: Run, pg_url: str, tmp_path: pathlib.Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    steps = [{"status": "COMPLETE", "when": name, "writes": {name: "x"}} for name in ("notes.md", "more.md")]
+    (tmp_path / "steps.json").write_text(json.dumps(steps))
+    for words in (["init", "--project", "project"], ["session", "create", "S1", "--goal", "one change"]):
+        assert run(*words, ORCHESTRATOR_DB=pg_url).returncode == 0
+    for words, stdin, code, said in CALLS:
+        done = run(*words, stdin=stdin.encode(), ORCHESTRATOR_DB=pg_url)
+        assert (done.returncode, said in (done.stdout + done.stderr).decode()) == (code, True), done
 
 
 def test_the_python_interface_takes_a_url(pg_url: str) -> None:
@@ -236,10 +263,11 @@ def test_what_cannot_be_opened_says_why_and_shows_no_password(
     assert SECRET.encode() not in done.stdout + done.stderr
 
 
-ON_FILES = {"audit query", "drive", "install claude-code", "install codex"}
+INSTALLS = {"install claude-code", "install codex"}
+ON_FILES = {"audit query", "drive"}
 """Operations that need a file."""
 ELSEWHERE = ["db backup x", "db restore x", "db check --repair", "db downgrade base", "audit query 'SELECT 1'",
-             "serve --port 0", "drive", "install codex"]  # fmt: skip
+             "serve --port 0 --drive", "drive", "audit import x"]
 
 
 @every("words", ELSEWHERE)

@@ -68,6 +68,12 @@ def is_free(root: pathlib.Path, database: str) -> bool:
         place.leave()
 
 
+def test_p6_runs_of_one_database_on_a_server_share_a_folder(root: pathlib.Path, one: str) -> None:
+    url, other = (f"postgresql://team@/{name}" for name in ("one", "two"))
+    with taken(root, url):
+        assert [is_free(root, each) for each in (url, other, one)] == [True, False, False]
+
+
 def test_p6_others_are_kept_off_until_the_run_leaves(root: pathlib.Path, one: str, two: str) -> None:
     with taken(root, one):
         assert not is_free(root, two)

@@ -25,7 +25,7 @@ AT = "2026-01-01T00:00:00.000000Z"
 
 @contextlib.contextmanager
 def opened(url: str, *, write: bool = True, **environment: str) -> Iterator[Any]:
-    context = bootstrap.open_context(url, write=write, door="cli", environment=environment, server=True)
+    context = bootstrap.open_context(url, write=write, door="cli", environment=environment)
     try:
         yield context
     finally:
@@ -85,7 +85,7 @@ class Cut:
         connection.run = self  # type: ignore[method-assign]
 
     def __call__(self, sql: str, values: Any = None, **more: Any) -> Any:
-        if sql != "COMMIT":
+        if not sql.endswith("COMMIT"):
             return self._run(sql, values, **more)
         self._connection.run = self._run  # type: ignore[method-assign]
         if self._after:
@@ -120,7 +120,7 @@ class Overtaken:
         connection.run = self  # type: ignore[method-assign]
 
     def __call__(self, sql: str, values: Any = None, **more: Any) -> Any:
-        if sql != "COMMIT" or not self.left:
+        if not sql.endswith("COMMIT") or not self.left:
             return self._run(sql, values, **more)
         self.left -= 1
         return self._run(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{self._state}'; END $$")
@@ -146,6 +146,35 @@ def test_a_step_that_is_given_up_for_ever_is_busy_in_the_end(pg_url: str) -> Non
         assert (caught.value.code, count(context)) == ("BUSY", 1)
 
 
+def test_a_refusal_that_is_given_up_for_another_step_is_recorded_all_the_same(pg_url: str) -> None:
+    with opened(pg_url) as context:
+        create(context)
+        given = Overtaken(context.connection, "40P01", 2)
+        with pytest.raises(OrchestratorError) as caught:
+            create(context)
+        rows = context.connection.execute("SELECT code FROM refusals").fetchall()
+        assert (caught.value.code, given.left, rows) == ("ALREADY_EXISTS", 0, [("ALREADY_EXISTS",)])
+
+
+def test_events_are_numbered_in_the_order_of_their_commits(pg_url: str) -> None:
+    with opened(pg_url) as one, opened(pg_url, ORCHESTRATOR_BUSY_TIMEOUT="0.05") as other:
+        for name in ("S1", "S2"):
+            create(one, name)
+        run = one.connection.run
+
+        def meanwhile(sql: str, values: Any = None, **more: Any) -> Any:
+            if sql.endswith("COMMIT"):
+                with pytest.raises(EnvironmentProblem, match=r"locked|busy|another"):
+                    operations.call(other, "group create", id="A", session_id="S2")
+            return run(sql, values, **more)
+
+        one.connection.run = meanwhile
+        operations.call(one, "group create", id="A", session_id="S1")
+        operations.call(other, "group create", id="A", session_id="S2")
+        rows = one.connection.execute("SELECT session_id FROM audit_events ORDER BY rowid DESC LIMIT 2").fetchall()
+        assert rows == [("S2",), ("S1",)]
+
+
 def test_two_steps_that_wait_for_each_other_are_both_taken(pg_url: str) -> None:
     with opened(pg_url) as one, opened(pg_url) as other:
         for name in ("S1", "S2"):
@@ -156,7 +185,8 @@ def test_two_steps_that_wait_for_each_other_are_both_taken(pg_url: str) -> None:
             run, is_first = context.connection.run, [True]
 
             def crossing(sql: str, values: Any = None, **more: Any) -> Any:
-                if sql == "COMMIT" and is_first.pop() if is_first else False:
+                is_due = bool(is_first) and values == (postgresql._KEY, postgresql._NUMBERS)
+                if is_due and is_first.pop():
                     meet.wait()
                     run("SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE", (others,))
                 return run(sql, values, **more)

@@ -57,24 +57,24 @@ class Web:
 
     Args:
         base: the test's own folder.
-        database: an initialised one, to be copied.
+        database: an initialised one, to be copied; or the URL of the test's own.
         steps: what the executor plays, as `orchestrator.runner.executors.scripted` reads it.
         executor: another one.
     """
 
     def __init__(
-        self, base: pathlib.Path, database: pathlib.Path, *, steps: str = "[]", executor: str | None = None,
+        self, base: pathlib.Path, database: pathlib.Path | str, *, steps: str = "[]", executor: str | None = None,
         reading: bool = True, links: bool = True,
     ) -> None:
         self.database = base / "orchestrator.db"
         self.project = set_up(base / "project")
         script = base / "steps.json"
         script.write_text(steps)
-        shutil.copy(database, self.database)
-        self._context = bootstrap.open_context(str(self.database), write=True, door="test")
+        named = database if isinstance(database, str) else shutil.copy(database, self.database)
+        self._context = bootstrap.open_context(str(named), write=True, door="test")
         self.faults: list[Exception] = []
         self.service = bootstrap.open_service(
-            database=str(self.database), executor=executor or f"scripted:{script}", environment={},
+            database=str(named), executor=executor or f"scripted:{script}", environment={},
             tell=self.faults.append,
         )
         self.access = Access(TOKEN, reading=reading, links=links)
@@ -118,7 +118,10 @@ class Web:
 
     def head(self) -> list[tuple[Any, ...]]:
         """How long each chain of the record is, and the hash at its end."""
-        return self.rows("SELECT session_id, max(seq), hash FROM audit_events GROUP BY session_id ORDER BY session_id")
+        newest = "SELECT session_id, max(seq) FROM audit_events GROUP BY session_id"
+        return self.rows(
+            f"SELECT session_id, seq, hash FROM audit_events WHERE (session_id, seq) IN ({newest}) ORDER BY session_id"
+        )
 
     def come_in(self, person: str = "user") -> None:
         """Open the one-time link, as a person."""
