@@ -267,7 +267,7 @@ INSTALLS = {"install claude-code", "install codex"}
 ON_FILES = {"audit query", "drive"}
 """Operations that need a file."""
 ELSEWHERE = ["db backup x", "db restore x", "db check --repair", "db downgrade base", "audit query 'SELECT 1'",
-             "serve --port 0 --drive", "drive", "audit import x"]
+             "serve --port 0 --drive", "drive"]
 
 
 @every("words", ELSEWHERE)
