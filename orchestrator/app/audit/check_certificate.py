@@ -96,7 +96,7 @@ def check(
         "commits": [] if body is None else checked.commits(),
         "signature": checked.signed and {"key": checked.signed.key, "signer": checked.signed.signer},
         "problems": [{"place": each.place, "message": masking.mask(each.message)} for each in problems],
-        "warnings": [*_warnings(checked, known)],
+        "warnings": [*_warnings(checked, known), *(_unnamed(checked) if folder is not None else ())],
         "exit_code": code,
     }
 
@@ -118,6 +118,15 @@ def _warnings(checked: Checked, known: str | None) -> Iterator[str]:
         yield "The certificate is not signed: whoever changes it can make its hash anew."
     elif checked.signed is not None and checked.signed.key is not None and known is None:
         yield f"It is not known whose key {checked.signed.key} is; name the known keys with --key."
+
+
+def _unnamed(checked: Checked) -> Iterator[str]:
+    """That a repository shows nothing of a merge: what is vouched for by it must not seem more than it is."""
+    if checked.problems:
+        return
+    for merge in checked.certificate.body["merges"]:
+        if merge["commit"] is None:
+            yield f"Merge {merge['report_id']} of group {merge['group']} names no commit: none was looked for."
 
 
 def require_repository(folder: str, *refs: str) -> list[str]:

@@ -8,6 +8,7 @@ from orchestrator.core import certificates, strict_json
 from orchestrator.doors.cli import coercion, invoke, output, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation, option
 from orchestrator.doors.cli.text import layout
+from orchestrator.errors import UsageError
 from orchestrator.hints import Any
 
 
@@ -22,6 +23,8 @@ def _make(given: Given) -> Result:
 
 def _check(given: Given) -> Result:
     named = given.arguments
+    if "ref" in named and "repo" not in named:
+        raise UsageError("USAGE", "--ref is a branch or commit of a repository: --repo is missing.", "Add --repo DIR")
     data = coercion.read_file(named["file"], "FILE", certificates.SIZE_LIMIT)
     known = signers(named.get("key"))
     answer = check_certificate.check(

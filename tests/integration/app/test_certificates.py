@@ -265,6 +265,16 @@ def test_a_merge_is_looked_for_in_the_repository(made: str, tmp_path: pathlib.Pa
         assert found(text, folder=str(tmp_path), ref="main") == problems
 
 
+def test_a_merge_without_a_commit_is_not_said_to_be_in_the_repository(made: str, tmp_path: pathlib.Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "first")
+    text = renewed(made, lambda body: [merge.update(commit=None) for merge in body["merges"]]).encode()
+    merge = json.loads(text)["certificate"]["merges"][0]
+    said = f"Merge {merge['report_id']} of group {merge['group']} names no commit: none was looked for."
+    assert said in check_certificate.check(text, "s1.json", folder=str(tmp_path))["warnings"]
+    assert said not in check_certificate.check(text, "s1.json")["warnings"]
+
+
 INVALID: list[tuple[str, Callable[[str], str]]] = [
     ("CERTIFICATE_INVALID", lambda text: text[: len(text) // 2]),
     ("CERTIFICATE_INVALID", lambda text: ""),

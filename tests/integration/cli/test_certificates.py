@@ -104,6 +104,8 @@ def test_commits_are_looked_for_in_the_repository(run: Run, repository: pathlib.
     ):
         status, text = found(*words)
         assert (status, said in text) == (code, True), text
+    lost = run("certificate", "check", "s1.json", "--ref", "main")
+    assert (lost.returncode, b"--repo is missing" in lost.stderr) == (64, True)
 
 
 def test_a_session_without_a_verdict_gets_no_certificate(run: Run) -> None:
