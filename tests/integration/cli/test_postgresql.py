@@ -73,7 +73,7 @@ _SECONDS = re.compile(r'seconds": \d+')
 _HASH = re.compile(r'\b[0-9a-f]{64}\b|[A-Za-z0-9+/]{43,}=?|"[0-9a-f]{4}"')
 
 
-def _told(answer: dict[str, Any], *places: str) -> str:
+def told(answer: dict[str, Any], *places: str) -> str:
     """An answer without what differs from one database and moment to another."""
     text = json.dumps(answer, sort_keys=True)
     for place in places:
@@ -89,7 +89,7 @@ def test_every_answer_is_that_of_a_file(
     file, url = str(tmp_path / "file.db"), postgresql.address(pg_folder, "empty")
     for line in STORY.strip().splitlines():
         one, other = (ask(*shlex.split(line), ORCHESTRATOR_DB=each) for each in (file, url))
-        assert _told(other, url) == _told(one, file), line
+        assert told(other, url) == told(one, file), line
     owner.run("DROP DATABASE empty;")
     owner.close()
 
@@ -191,7 +191,7 @@ def test_every_operation_answers_as_on_a_file(run: Run, pg_url: str, tmp_path: p
     ]
     for line, *answers in zip(BATCH, *told, strict=True):
         one, other = (json.loads(answer) for answer in answers)
-        assert _told(other, pg_url) == _told(one, file), line
+        assert told(other, pg_url) == told(one, file), line
 
 
 CALLS = [
