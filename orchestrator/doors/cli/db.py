@@ -59,7 +59,7 @@ def _restore(given: Given) -> Result:
 
 def _copy(given: Given) -> Result:
     named, deadline = given.arguments, bootstrap.deadline(os.environ)
-    source, target = named.get("from", given.db), named["to"]
+    source, target = named.get("source", given.db), named["target"]
     folder = maintenance.working_folder(source, os.environ)
     source = bootstrap.server(source) or maintenance.find(source, os.environ, folder)
     target = bootstrap.server(target) or maintenance.place(target, os.environ, folder)
@@ -217,9 +217,14 @@ COMMANDS = {
             " rows and chains, in one transaction, verified before they are kept. Files of evidence are not copied.",
             "orchestrator db copy --to postgresql://orchestrator@db.example.org/team",
             (
-                option("from", "The file or URL to copy (default: the database as every command finds it).",
-                       metavar="FILE|URL"),
-                option("to", "The new file, or the URL of the empty database.", metavar="FILE|URL", required=True),
+                option(
+                    "source", "The file or URL to copy (default: the database as every command finds it).", "--from",
+                    metavar="DATABASE",
+                ),
+                option(
+                    "target", "The new file, or the URL of the empty database.", "--to", metavar="DATABASE",
+                    required=True,
+                ),
             ),
             _copied,
             _copy,
@@ -230,7 +235,7 @@ COMMANDS = {
             "db grant",
             "Print the statements by which the owner of a database on a PostgreSQL server lets a role read it, or take"
             " steps in it. Nothing is run.",
-            "orchestrator db grant reporting | psql team",
+            "orchestrator db grant reporting",
             (
                 argument("role", "The role, which exists."),
                 flag("write", "Also let it take steps, as agents and servers need."),
