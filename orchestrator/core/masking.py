@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from orchestrator.core import sha256
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import LONG_RUN, Letters, compiled
 from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.hints import Any, overload
 
@@ -41,14 +41,15 @@ def any_may_hold_keys(values: Iterable[Any], secrets: Sequence[str] = ()) -> boo
 
 
 def _collect(values: Iterable[Any], texts: list[str]) -> None:
-    for value in values:
+    # What is empty, which is most of a call, holds nothing; whether a number is a Mapping is a costly question.
+    for value in filter(None, values):
         if isinstance(value, str):
             texts.append(value)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, (list, tuple)):
+            _collect(value, texts)
+        elif not isinstance(value, int) and isinstance(value, Mapping):
             texts += value
             _collect(value.values(), texts)
-        elif isinstance(value, list | tuple):
-            _collect(value, texts)
 
 
 def may_hold_secrets(text: str, secrets: Sequence[str] = ()) -> bool:
@@ -96,6 +97,8 @@ def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
+    if len(text) < LONG_RUN and not secrets and text.isidentifier():  # a word such as a status, too short for a key
+        return text
     letters = Letters(text)
     found = look(text, secrets, keys_only=keys_only, letters=letters)
     if found in (NOTHING, HIDDEN):

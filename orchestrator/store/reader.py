@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from orchestrator.core import canonical_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import fanout
-from orchestrator.core.routing.facts import Blocker, Group, Path, Session
+from orchestrator.core.routing.facts import NO_PATH, PROGRESS, Blocker, Group, Path, Session
 from orchestrator.hints import Any
 from orchestrator.store.table_metadata import column_names, packed
 
@@ -49,6 +49,9 @@ INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.acti
 SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
+SESSION_PROGRESS = f"""SELECT seq FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
+    WHERE session_id = :session AND seq > :since AND group_id IS NOT NULL
+    AND ({" OR ".join(f"effect = '{effect}'" for effect in PROGRESS)}) ORDER BY seq DESC LIMIT 1"""
 REDISPATCHES = """SELECT count(*) FROM (SELECT 1 FROM router_decisions INDEXED BY ix_router_decisions_redispatch
     WHERE session_id = :session AND group_id IS :group AND seq > :since AND cause = 'redispatch' LIMIT :most)"""
 STATUS_SETTINGS = """SELECT count(*) FROM (SELECT 1 FROM status_changes INDEXED BY ix_status_changes_entity
@@ -268,8 +271,19 @@ class Reader:
 
     def visits(self, session: Session, role: str, status: str, *, own: bool, most: int) -> int:
         """Accepted reports like this one on no group, counted as `opening` counts those on a group."""
-        since = session.answered_seq if own else max(session.progress_seq, session.answered_seq)
+        since = session.answered_seq if own else self.progress(session)
         return self.count(SESSION_VISITS, session=session.id, role=role, status=status, since=since, most=most)
+
+    def progress(self, session: Session, group: Group | None = None) -> int:
+        """The step of the last progress, or of the last answered question: of the group, or of the session as a whole.
+
+        A session goes on with each of its groups; its newest reports are looked at until one brought progress.
+        """
+        if group is not None:
+            return max(group.progress_seq, group.answered_seq)
+        since = session.answered_seq
+        found = self.connection.execute(SESSION_PROGRESS, {"session": session.id, "since": since}).fetchone()
+        return int(found[0]) if found else since
 
     def newest_refusal(self, session: str, group: str | None, turn: int | None) -> str | None:
         """The code of what was last refused in the open turn."""
@@ -288,8 +302,7 @@ class Reader:
 
     def soft_stops(self, session: Session, group: Group | None, most: int) -> list[tuple[str, int | None]]:
         """Type and finished phases of the soft blockers since progress or an answer, newest first, so many at most."""
-        scope = group or session
-        since = max(scope.progress_seq, scope.answered_seq)
+        since = self.progress(session, group)
         parameters = {"session": session.id, "group": group and group.id, "since": since, "most": most}
         return [tuple(row) for row in self.connection.execute(SOFT_STOPS, parameters)]
 
@@ -326,7 +339,7 @@ class Reader:
     def path(self, session: str, group: str) -> Path:
         """The group's completion path as the view answers it now."""
         row = self.connection.execute(PATH, {"session": session, "group": group}).fetchone()
-        return Path(bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), row[4]) if row else Path()
+        return Path(bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), row[4]) if row else NO_PATH
 
     def board(
         self, session: Session, limit: int, research_limit: int, know: Callable[..., object] | None = None

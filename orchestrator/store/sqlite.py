@@ -48,6 +48,10 @@ _MARKS = f"""SELECT 1 WHERE EXISTS (SELECT 1 FROM sqlite_master
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 
+# For each null and each bytes that a statement is given the library looks for an adapter, and searching in vain takes
+# longer than binding ten texts. These give the value itself.
+sqlite3.register_adapter(type(None), {None: None}.__getitem__)
+sqlite3.register_adapter(bytes, bytes)
 
 Identity = tuple[int, int]
 """Device and inode of a file."""

@@ -63,7 +63,7 @@ class _Table(NamedTuple):
     insert: str
     names: tuple[str, ...]
     defaults: tuple[Value, ...]
-    filled: tuple[str, ...]
+    known: frozenset[str]
     places: dict[str, int]
     select: str
     covered: int
@@ -120,6 +120,7 @@ class Step:
         if session is not None:
             self.know("sessions", (chain,), canonical_json.values(session))
         self._own: dict[str, Value] = {"session_id": chain, "seq": self.seq}
+        """What rows of this step have without being given it."""
 
     def insert(self, table: str, /, **columns: Value) -> int:
         """Write one row; `session_id`, `seq` and `part` are filled in.
@@ -132,22 +133,20 @@ class Step:
             IntegrityError: a guard or constraint refused the row.
             EnvironmentProblem: CORRUPT, the row was not written: a foreign trigger skipped it.
         """
-        sql, names, defaults, filled, places, _, covered = _TABLES.get(table) or _table(table)
-        own = self._own
-        own["part"] = part = self._counts.get(table, 0) + 1
-        for name in filled:
-            columns.setdefault(name, own[name])
-        values = list(map(columns.get, names, defaults))
+        sql, names, defaults, known, _, _, covered = _TABLES.get(table) or _table(table)
+        part = self._counts.get(table, 0) + 1
+        given = {**self._own, "part": part, **columns} if table not in NO_SESSION else {"seq": self.seq, **columns}
+        values = list(map(given.get, names, defaults))
         if not _PLAIN.issuperset(map(type, values)):
             values = _plain(names, values)
-        if not columns.keys() <= places.keys():
-            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - places.keys()))}")
+        if not known.issuperset(columns):
+            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - known))}")
         if self._connection.execute(sql, values).rowcount != 1:
             raise self._skipped(f"a row of {table}")
         self._counts[table] = part
         keys = KEYS.get(table)
         if keys is not None:
-            key = tuple([columns[name] for name in keys])
+            key = tuple([given[name] for name in keys])
             self._known.setdefault(table, {})[key] = values
             self._changed.setdefault(table, {})[key] = None
             return part
@@ -161,10 +160,11 @@ class Step:
             table: the name under which it is read.
             values: the values of all its columns, in the order of the declared schema.
         """
-        digest = self._digests.get(table)
+        line, digest = row_line(values), self._digests.get(table)
         if digest is None:
-            digest = self._digests[table] = sha256.new()
-        digest.update(row_line(values))
+            self._digests[table] = sha256.new(line)
+        else:
+            digest.update(line)
 
     def update(self, table: str, key: tuple[Value, ...], values: Mapping[str, Value], *, hold: bool = False) -> None:
         """Change columns of one row; their names come from the code, never from a caller.
@@ -243,9 +243,8 @@ class Step:
         self._connection.execute("SAVEPOINT tried")
         try:
             for part, (table, columns) in enumerate(rows, start=1):
-                sql, names, defaults, filled, *_ = _TABLES.get(table) or _table(table)
-                own = {**self._own, "part": 1 if table == rows[0][0] else part - 1}
-                found = {**{name: own[name] for name in filled}, **columns}
+                sql, names, defaults, *_ = _TABLES.get(table) or _table(table)
+                found = {**self._own, "part": 1 if table == rows[0][0] else part - 1, **columns}
                 if self._connection.execute(sql, list(map(found.get, names, defaults))).rowcount != 1:
                     raise self._skipped(f"a row of {table}")
             yield
@@ -453,13 +452,12 @@ def _table(table: str) -> _Table:
         defaults[name] = int(default) if default else None
     covered = len(defaults)
     defaults |= dict.fromkeys(STORED_WITH.get(table, ()))
-    fillable = ("session_id", "seq", "part") if table not in NO_SESSION else ("seq", "part")
     names = ", ".join(f'"{name}"' for name in defaults)
     found = _TABLES[table] = _Table(
         insert=f"INSERT INTO {STORED_AS.get(table, table)} ({names}) VALUES ({', '.join('?' * len(defaults))})",
         names=tuple(defaults),
         defaults=tuple(defaults.values()),
-        filled=tuple(name for name in fillable if name in defaults),
+        known=frozenset(defaults),
         places={name: place for place, name in enumerate(defaults)},
         select=f"SELECT {names} FROM {table} WHERE {_where(table)}" if table in KEYS else "",
         covered=covered,

@@ -173,9 +173,10 @@ _QUESTIONS_KEY = """SELECT group_id, kind, json_extract(decision, '$.target'), j
 _EDGES_KEY = "SELECT group_id, depends_on FROM group_dependencies WHERE session_id = 'S1' AND removed_seq IS NULL"
 _VISITS_KEY = """SELECT r.group_id, r.role, r.response_status, count(*) FROM agent_reports r
     LEFT JOIN task_groups g ON g.session_id = r.session_id AND g.id = r.group_id JOIN sessions s ON s.id = r.session_id
+    LEFT JOIN (SELECT session_id, max(progress_seq) AS seq FROM task_groups GROUP BY 1) p ON p.session_id = s.id
     WHERE r.session_id = 'S1' AND r.seq > CASE WHEN r.effect IN ('approve', 'merge', 'test_pass')
         THEN ifnull(g.answered_seq, s.answered_seq)
-        ELSE max(ifnull(g.answered_seq, s.answered_seq), ifnull(g.progress_seq, s.progress_seq)) END
+        ELSE max(ifnull(g.answered_seq, s.answered_seq), ifnull(g.progress_seq, ifnull(p.seq, 0))) END
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import completion_wording, handoff
 from orchestrator.core.routing import fanout
-from orchestrator.core.routing.facts import MANAGER, Path
+from orchestrator.core.routing.facts import MANAGER, NO_PATH
 from orchestrator.core.suggestions import suggest
 from orchestrator.hints import Any
 from orchestrator.store import queries
@@ -47,7 +47,7 @@ def kinds(reader: Reader, session: str) -> Kinds:
             entry["cause"] = _pending_cause(dependency, bool(blocked))
         elif status == "in_progress":
             # Only what awaits the project manager can lack nothing but the confirmation.
-            path = reader.path(session, id_) if awaited == MANAGER else Path()
+            path = reader.path(session, id_) if awaited == MANAGER else NO_PATH
             if path.awaiting_confirmation:
                 status, entry["cause"] = "awaiting_confirmation", "confirmation_needed"
             else:

@@ -16,7 +16,10 @@ from orchestrator.core.routing.facts import (
     BUILDERS,
     INVESTIGATOR,
     MANAGER,
+    NO_PATH,
     PERSON,
+    PROGRESS,
+    PROGRESS_READ_SINCE,
     SENIOR,
     STARTING,
     VALIDATOR,
@@ -79,7 +82,7 @@ def take_effect(work: Work, case: Case, agent: str, candidates: list[str], opene
     if completed:
         path = Path(approved=True, valid=True)
     else:
-        path = work.reader.path(work.step.chain, group.id) if group is not None and asks_path(case) else Path()
+        path = work.reader.path(work.step.chain, group.id) if group is not None and asks_path(case) else NO_PATH
     return Written(case if path == case.path else case._replace(path=path), opened, resolved, completed)
 
 
@@ -112,11 +115,11 @@ def insert_report(work: Work, case: Case, agent: str, effect: str) -> None:
 
 def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any]:
     """The columns of a report as it is given in this step."""
-    report = case.report
-    own = case.group is not None and (report.role != MANAGER or case.group.awaited_role == MANAGER)
-    open_turn = case.group.turn if case.group is not None and own else case.session.turn
+    report, group = case.report, case.group
+    own = group is not None and (report.role != MANAGER or group.awaited_role == MANAGER)
+    open_turn = group.turn if group is not None and own else case.session.turn
     return {
-        "group_id": case.group.id if case.group else None,
+        "group_id": group.id if group is not None else None,
         "role": report.role,
         "agent_id": agent,
         "response_status": case.transition.status,
@@ -199,9 +202,10 @@ def _count(work: Work, case: Case, group: Group, agent: str) -> None:
         sets[counter] = getattr(group, counter) + 1
     if case.transition.iteration_budget_check:
         sets["iterations"] = group.iterations + 1
-    if effect in rules.PROGRESS:
+    if effect in PROGRESS:
         sets["progress_seq"] = work.seq
-        work.update_session({"progress_seq": work.seq})
+        if work.context.rules_version < PROGRESS_READ_SINCE:
+            work.update_session({"progress_seq": work.seq})
     if role in BUILDERS and (group.builder_role, group.builder_agent_id) != (role, agent):
         sets["builder_role"], sets["builder_agent_id"] = role, agent
     if role == SENIOR and not group.senior:

@@ -256,12 +256,11 @@ def set_status_rung(work: Work, version: Version, group: Group, target: str | No
 
 def redispatch_rung(work: Work, session: Session, version: Version, group: Group | None) -> str | None:
     """The rung that repeated redispatches of one group (or of the session) have reached, if any."""
-    scope = group or session
-    since = max(scope.progress_seq, scope.answered_seq)
+    since = work.reader.progress(session, group)
     visits = work.reader.count(
         reader.REDISPATCHES, session=session.id, group=group and group.id, since=since, most=version.most_visits
     )
-    rung = _rung_of_visits(version, visits + 1, scope.awaited_role)
+    rung = _rung_of_visits(version, visits + 1, (group or session).awaited_role)
     return PERSON if rung and group is None else rung
 
 

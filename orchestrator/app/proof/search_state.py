@@ -206,9 +206,10 @@ def _confirmed(m: Marks, settled: bool) -> bool:
 
 _VISITS = f"""SELECT r.group_id, r.role, r.response_status, count(*) FROM agent_reports r
     LEFT JOIN task_groups g ON g.session_id = r.session_id AND g.id = r.group_id JOIN sessions s ON s.id = r.session_id
+    LEFT JOIN (SELECT session_id, max(progress_seq) AS seq FROM task_groups GROUP BY 1) p ON p.session_id = s.id
     WHERE r.session_id = '{SESSION}' AND r.seq > CASE WHEN r.effect IN ('approve', 'merge', 'test_pass')
         THEN ifnull(g.answered_seq, s.answered_seq)
-        ELSE max(ifnull(g.answered_seq, s.answered_seq), ifnull(g.progress_seq, s.progress_seq)) END
+        ELSE max(ifnull(g.answered_seq, s.answered_seq), ifnull(g.progress_seq, ifnull(p.seq, 0))) END
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 _COUNTERS = f"""SELECT qa_attempts, tl_review_attempts, merge_attempts, iterations,
     (SELECT count(*) FROM status_changes c WHERE c.session_id = g.session_id AND c.entity = 'group'

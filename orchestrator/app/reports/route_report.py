@@ -12,6 +12,7 @@ from orchestrator.core import masking, names, oversized
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
+    NO_PATH,
     PERSON,
     PROVEN_SINCE,
     VALIDATOR,
@@ -19,7 +20,6 @@ from orchestrator.core.routing.facts import (
     Decision,
     Facts,
     Group,
-    Path,
     Refusal,
     Report,
     Session,
@@ -252,7 +252,7 @@ def _case(
     )
     if transition is None:
         return None, facts
-    return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
+    return Case(version.workflow, version.models, facts, report, transition, alias, NO_PATH), facts
 
 
 _UNDER_WAY = """SELECT seq, via, client, started_at FROM starts INDEXED BY ix_starts_open WHERE session_id = :session

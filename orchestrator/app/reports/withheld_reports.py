@@ -16,7 +16,18 @@ from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.reports import reported_plan, reported_tasks
 from orchestrator.core import strict_json
 from orchestrator.core.routing import blocking, engine
-from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    NO_PATH,
+    WITHHELD,
+    Case,
+    Decision,
+    Facts,
+    Fired,
+    Group,
+    Report,
+    Target,
+)
 from orchestrator.hints import Any
 from orchestrator.store import queries
 
@@ -59,7 +70,7 @@ def _as_written(work: Work, case: Case, agent: str, candidates: list[str]) -> tu
     with work.step.tried(("agent_reports", row), *said):
         completes = state_changes.would_complete(work, candidates)
         asks = case.group is not None and report_effects.asks_path(case)
-        path = work.reader.path(work.step.chain, case.group.id) if case.group is not None and asks else Path()
+        path = work.reader.path(work.step.chain, case.group.id) if case.group is not None and asks else NO_PATH
     return case._replace(path=path), completes
 
 
@@ -162,7 +173,7 @@ def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, A
     open_ = work.reader.blockers(work.step.chain, group.id) if group is not None else ()
     about = tuple(blocker for blocker in open_ if blocker.id in kept["concerns"])
     facts = Facts(work.session(), group, about)
-    return Case(version.workflow, version.models, facts, report, transition, alias, Path())
+    return Case(version.workflow, version.models, facts, report, transition, alias, NO_PATH)
 
 
 def _write_again(work: Work, row: queries.Row, case: Case) -> None:

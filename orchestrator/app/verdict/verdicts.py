@@ -14,13 +14,13 @@ from orchestrator.core import strict_json
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
+    NO_PATH,
     PERSON,
     VALIDATOR,
     Case,
     Decision,
     Facts,
     Fired,
-    Path,
     Report,
     Target,
 )
@@ -138,7 +138,7 @@ def _case(work: Work, version: Version, verdict: dict[str, Any], head: str) -> C
     session = work.session()
     visits = work.reader.visits(session, VALIDATOR, name, own=False, most=version.most_visits)
     facts = Facts(session, visits=visits)
-    return Case(version.workflow, version.models, facts, report, transition or _transition(name), None, Path())
+    return Case(version.workflow, version.models, facts, report, transition or _transition(name), None, NO_PATH)
 
 
 def _transition(name: str) -> Transition:

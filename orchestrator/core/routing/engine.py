@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.core import names
 from orchestrator.core.routing import admission, blocking, rules
 from orchestrator.core.routing.facts import (
+    NO_PATH,
     PERSON,
     ROUTER,
     SPAWNING,
@@ -14,7 +15,6 @@ from orchestrator.core.routing.facts import (
     Facts,
     Fired,
     Group,
-    Path,
     Question,
     Refusal,
     Report,
@@ -132,7 +132,7 @@ def confirmed(case: Case, target: Target, model: str | None, include_context: tu
 def constrain(workflow: Workflow, session: Session, group: Group, target: Target) -> tuple[Target, tuple[Fired, ...]]:
     """A target that no report led to, under the constraints that hold for every decision of the group."""
     transition = _NO_TRANSITION._replace(next_agent=target.agent, action=target.action)
-    case = Case(workflow, {}, Facts(session, group), Report(ROUTER, "", "", ""), transition, None, Path())
+    case = Case(workflow, {}, Facts(session, group), Report(ROUTER, "", "", ""), transition, None, NO_PATH)
     fired: list[Fired] = []
     return _constrained(case, target, fired, {}), tuple(fired)
 

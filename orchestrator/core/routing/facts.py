@@ -9,13 +9,15 @@ from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
 from orchestrator.hints import Any
 
-RULES_VERSION = 6
+RULES_VERSION = 7
 """Raised whenever deciding, or what is kept of a decision, changes meaning, so that a replay can tell a changed engine
 from a changed record."""
 PROVEN_SINCE = 5
 """The first version of the rules under which a merge from a worktree counts with its proof alone."""
 LEAN_SINCE = 6
 """The first version of the rules under which a decision keeps of its answer only what its other columns do not say."""
+PROGRESS_READ_SINCE = 7
+"""The first version of the rules under which a session's progress is read off its reports, and not kept in its row."""
 
 PERSON = "user"
 MANAGER = "project_manager"
@@ -33,6 +35,8 @@ BUILDERS = (DEVELOPER, SENIOR, RESEARCHER)
 STARTING = ("spawn", "respawn", "spawn_merge")
 SPAWNING = (*STARTING, "spawn_batch")
 
+PROGRESS = ("approve", "merge", "test_pass")
+"""Effects that count as progress and so clear the loop guard's other counts."""
 WITHHELD = "withheld"
 """The effect of a report while a person is asked about it. It counts with its own effect from the answer to go on."""
 
@@ -54,7 +58,6 @@ class Session(NamedTuple):
     awaited_action: str | None
     turn: int | None
     held: str | None
-    progress_seq: int
     answered_seq: int
     workflow_version_id: int
 
@@ -172,6 +175,10 @@ class Path(NamedTuple):
     valid: bool = False
     awaiting_confirmation: bool = False
     missing: str | None = None
+
+
+NO_PATH = Path()
+"""What is known of the path of a group that no report could complete now, or that has none."""
 
 
 class Refusal(NamedTuple):

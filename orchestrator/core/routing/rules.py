@@ -28,9 +28,6 @@ from orchestrator.hints import Any
 COUNTERS = {"test_fail": "qa_attempts", "reject": "tl_review_attempts", "merge_fail": "merge_attempts"}
 """Which counter of the group an effect raises."""
 
-PROGRESS = ("approve", "merge", "test_pass")
-"""Effects that count as progress and so clear the loop guard's other counts."""
-
 
 class Proposal(NamedTuple):
     """What a rule that fires proposes; `extras` are further keys of the decision."""
@@ -153,11 +150,12 @@ def merge_without_approval(case: Case, target: Target) -> Proposal | None:
 
 def research(case: Case, target: Target) -> Proposal | None:
     """In a research group nobody merges, and the research agent takes the developer's place."""
-    if case.group is None or case.group.kind != "research":
+    group = case.group
+    if group is None or group.kind != "research":
         return None
     if target.action == "spawn_merge":
         return Proposal("a research group has nothing to merge", Target(None, "check_phase"))
-    if target.agent == DEVELOPER and not case.group.senior:
+    if target.agent == DEVELOPER and not group.senior:
         agent = case.workflow.rules.research_agent
         return Proposal(f"research goes to {agent}", target._replace(agent=agent, instance=None))
     return None
@@ -165,7 +163,7 @@ def research(case: Case, target: Target) -> Proposal | None:
 
 def no_downgrade(case: Case, target: Target) -> Proposal | None:
     """Once the senior engineer has the group it does not go back to a developer; `security` has the later word."""
-    if case.group is None or not case.group.senior or target.agent != DEVELOPER or _secured(case):
+    if target.agent != DEVELOPER or case.group is None or not case.group.senior or _secured(case):
         return None
     return Proposal("the senior engineer has this group", target._replace(agent=SENIOR, instance=None))
 

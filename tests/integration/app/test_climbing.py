@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.app.table import Table, changed, names
+from orchestrator.core.routing.facts import PROGRESS_READ_SINCE
+from tests.integration.app.table import SESSION, Table, changed, names
 
 
 def failing(table: Table, kind: str, group: str = "A") -> dict[str, object]:
@@ -128,6 +129,22 @@ def test_reports_of_the_manager_without_a_group_go_straight_to_a_person() -> Non
     assert [answer["action"] for answer in found] == ["wait"] * 5 + ["pause_for_user"]
     assert (names(found[-1]), table.session()) == (["loop_guard"], ("paused", "user"))
     assert table.rows("SELECT kind, group_id FROM questions") == [("budget", None)]
+
+
+@pytest.mark.parametrize("rules_version", [PROGRESS_READ_SINCE - 1, PROGRESS_READ_SINCE])
+def test_progress_of_any_group_clears_the_counts_of_reports_without_a_group(rules_version: int) -> None:
+    """Its step is read off the reports; before, it stood in the row of the session, and a replay writes it there."""
+    table = Table("A", "B", plan=True)
+    table.context.rules_version = rules_version
+    for _ in range(5):
+        table.says("project_manager", "CONTINUE")
+    table.complete("A")
+    step = table.rows("SELECT max(seq) FROM agent_reports WHERE effect = 'merge'")[0][0]
+    found = [table.says("project_manager", "CONTINUE")["action"] for _ in range(6)]
+    assert found == ["wait"] * 5 + ["pause_for_user"]
+    kept = table.rows("SELECT progress_seq FROM sessions WHERE id = :session", session=SESSION)
+    assert kept == [(step if rules_version < PROGRESS_READ_SINCE else 0,)]
+    assert table.do("audit replay", session_id=SESSION)["equal"]
 
 
 def test_confirmations_that_are_rejected_again_and_again_go_to_a_person() -> None:

@@ -150,7 +150,7 @@ TAMPERED = [
         [(4, "acknowledgements", "added")],
         id="a row added",
     ),
-    pytest.param("DELETE FROM sessions WHERE id = 'S1'", [(6, "sessions", "missing")], id="the session itself"),
+    pytest.param("DELETE FROM sessions WHERE id = 'S1'", [(1, "sessions", "missing")], id="the session itself"),
     pytest.param("UPDATE texts SET content = 'another'", [(4, "texts", "differs")], id="a message"),
     pytest.param(
         "UPDATE audit_events SET hash = zeroblob(32) WHERE session_id = 'S1' AND seq = 3",

@@ -100,7 +100,9 @@ def test_a_session_shows_whom_its_groups_await_and_why_it_stands(web: Web) -> No
     assert "<b>tech lead</b>" in page
     assert "no test environment" in page
     assert re.search(r"blocked:B\d+", web.get("/sessions/blocked/groups/E2E").text)
-    assert "<b>qa expert</b> <code>BLOCKED</code>" in web.get("/sessions/blocked/decisions").text
+    decided = web.get("/sessions/blocked/decisions").text
+    assert "<b>qa expert</b> <code>BLOCKED</code>" in decided
+    assert ("<b>session</b>" in decided, "system:router" in decided) == (True, False)
 
 
 def test_a_session_that_has_just_begun_lacks_nothing_and_a_cause_is_said_in_words(web: Web) -> None:
@@ -147,6 +149,8 @@ def test_the_picture_of_a_group_shows_its_position_alone(web: Web) -> None:
 def test_a_chat_shows_whom_it_awaits_and_what_stands_in_its_way(make: Make) -> None:
     web = make(steps=story.STEPS)
     web.serve_runs()
+    web.call("session create", id="begun", goal="Talk", kind="chat")
+    assert "No tasks yet." in web.get("/sessions/begun").text
     story.run(web, story.READ, "chat", "COMPLETE")
     quiet = web.get("/sessions/chat").text
     assert ("Nothing is running, and nobody is expected to act." in quiet, "No decisions yet." in quiet) == (True, True)

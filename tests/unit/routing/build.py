@@ -30,7 +30,7 @@ Pairs = list[tuple[str, str]]
 MODELS = {"developer": "haiku", "senior_software_engineer": "opus", "tech_lead": "sonnet", "qa_expert": "haiku"}
 SESSION = Session(
     id="S1", kind="orchestration", mode="parallel", testing_mode="full", status="active", planned=1,
-    disabled_roles=(), awaited_role=None, awaited_action=None, turn=None, held=None, progress_seq=0, answered_seq=0,
+    disabled_roles=(), awaited_role=None, awaited_action=None, turn=None, held=None, answered_seq=0,
     workflow_version_id=1,
 )  # fmt: skip
 GROUP = Group(
