@@ -185,11 +185,11 @@ def test_every_operation_answers_as_on_a_file(run: Run, pg_url: str, tmp_path: p
     assert {words for words, _ in BATCH} == operations.every().keys() - ON_FILES - INSTALLS
     file = str(tmp_path / "file.db")
     assert run("init", ORCHESTRATOR_DB=file).returncode == 0
-    told = [
+    every_answer = [
         run("batch", *flags, stdin=jsonl(BATCH), ORCHESTRATOR_DB=each).stdout.decode().splitlines()
         for each, flags in ((file, ()), (pg_url, ("--commit-every", "10")))
     ]
-    for line, *answers in zip(BATCH, *told, strict=True):
+    for line, *answers in zip(BATCH, *every_answer, strict=True):
         one, other = (json.loads(answer) for answer in answers)
         assert told(other, pg_url) == told(one, file), line
 
