@@ -13,9 +13,11 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -71,6 +73,21 @@ def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
             subprocess.run([*control, "-m", "immediate", "stop"], check=True, **quiet)
     finally:
         shutil.rmtree(folder)
+
+
+def crash(bin_: pathlib.Path, folder: pathlib.Path) -> None:
+    """Kill a server where it stands, and start it again as it was."""
+    data = folder / "data"
+    os.kill(int((data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    whose: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    command = [bin_ / "pg_ctl", "-D", data, "-s", "-w", "-l", folder / "log", "restart"]
+    for _ in range(100):
+        # What is left of it ends by itself within a moment, and keeps another one from starting until then.
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=False, **whose)
+        if done.returncode == 0:
+            return
+        time.sleep(0.1)
+    raise RuntimeError(done.stderr.decode())
 
 
 TEAM, LOCKED = "team", "locked"

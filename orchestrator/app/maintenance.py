@@ -192,6 +192,42 @@ def backup(path: str, target: str) -> Answer:
     return {"success": True, "db": path, "backup": str(maintenance.backup(path, place))}
 
 
+def copy(
+    source: str, target: str, at: str, deadline_s: float, *, allow_superuser: bool = False
+) -> Answer:
+    """Copy a database into an empty one, of which either may be on a server; the copy is verified.
+
+    Returns:
+        `source`, `rows`, `heads` (by chain, SEQ:HASH).
+
+    Raises:
+        Refused, EnvironmentProblem: as `store.database_copy.copy`; nothing was changed.
+    """
+    from orchestrator.store import database_copy
+
+    found = database_copy.copy(source, target, at, deadline_s=deadline_s, allow_superuser=allow_superuser)
+    heads = {chain: f"{seq}:{digest}" for chain, (seq, digest) in found.heads.items()}
+    shown, taken = (database_urls.masked(each) for each in (target, source))
+    return {"success": True, "db": shown, "source": taken, "rows": found.rows, "heads": heads}
+
+
+def grants(role: str, *, writes: bool) -> Answer:
+    """The statements by which the owner of a database on a server lets a role read, or take steps.
+
+    Raises:
+        UsageError: USAGE, the role has no name.
+    """
+    if not role.strip() or "\0" in role:
+        raise UsageError("USAGE", "The role has no name.", suggest("db grant", role="ROLE"))
+    named = '"' + role.replace('"', '""') + '"'
+    rights = "SELECT, INSERT, UPDATE" if writes else "SELECT"
+    statements = [
+        f"GRANT USAGE ON SCHEMA public TO {named};",
+        f"GRANT {rights} ON ALL TABLES IN SCHEMA public TO {named};",
+    ]
+    return {"success": True, "db": None, "role": role, "writes": writes, "statements": statements}
+
+
 def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadline: float) -> Answer:
     """Put a backup, with its -wal, in the place of a database; what was there is kept among the backups.
 

@@ -46,6 +46,7 @@ _LEADING = {
     "criterion approve": _ID, "criterion set": _ID, "agent show": _ID, "human remove": _ID,
     "audit export": _SESSION, "audit import": _FILE, "certificate check": _FILE, "certificate make": _SESSION,
     "audit query": ("sql",), "audit replay": _SESSION, "audit verify": _SESSION, "batch": _FILE, "db backup": _FILE,
+    "db grant": ("role",),
     "db restore": _FILE, "import peer": _FILE, "metadata check": _FILE, "run": ("prompt",), "workflow check": _FILE,
     "workflow load": _FILE, "workflow what-if": _FILE,
 }  # fmt: skip

@@ -90,7 +90,7 @@ def _forget_own_event(connection: sqlite.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def put(connection: sqlite.Connection, path: str, at: str, session: str) -> None:
+def put(connection: sqlite.Connection, path: str, at: str, session: str | None) -> None:
     """Put what was built aside into its place.
 
     Raises:
@@ -124,7 +124,7 @@ def _sync(path: str) -> None:
         os.close(descriptor)
 
 
-def _copy(built: str, real: str, session: str) -> None:
+def _copy(built: str, real: str, session: str | None) -> None:
     """Put all rows into a database that has none but those of `init`, in one transaction."""
     connection = sqlite.connect(real, write=True)
     try:

@@ -15,11 +15,12 @@ Source: spec 90, sections 1 and 2.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import psycopg
 from psycopg import adapt, pq
@@ -58,6 +59,10 @@ _VERSION = "SELECT version_num FROM alembic_version"
 _RIGHTS = "SELECT current_setting('is_superuser'), current_setting('transaction_read_only'), pg_is_in_recovery()::text"
 _OTHERS = """SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND backend_type = 'client backend' LIMIT 1"""
+_REFERENCES = """SELECT conrelid::regclass::text, conname::text FROM pg_constraint
+    WHERE contype = 'f' AND NOT condeferrable AND connamespace = 'public'::regnamespace ORDER BY 1, 2"""
+_PART = 500
+"""Rows that are read at once of many."""
 _NO_ROOM = frozenset(("53100", "53400", "54000"))
 _LOST = frozenset(("57P01", "57P02", "57P03", "57P05"))
 _OVERTAKEN = frozenset(("40001", "40P01"))
@@ -250,6 +255,37 @@ class Connection:
                 pass
         except psycopg.Error as error:
             raise _translated(error, self.path) from error
+
+    def streamed(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a statement of the store, a part at a time; within a transaction."""
+        self.run(f"DECLARE streamed NO SCROLL CURSOR FOR {rendered(sql).sql}")
+        while found := self.run(f"FETCH {_PART} FROM streamed").fetchall():
+            yield from found
+        self.run("CLOSE streamed")
+
+    def load(self, table: Any, rows: Iterable[Sequence[Any]]) -> int:
+        """Write the rows of a table, the hidden key first where it has one; how many they are.
+
+        Args:
+            table: as `database_copy.Table` describes it.
+
+        Raises:
+            EnvironmentProblem: CORRUPT, the table cannot hold them; and as `execute` does.
+        """
+        places = ", ".join(f"${place}" for place in range(1, len(table.columns) + table.rowid + 1))
+        cursor = psycopg.RawCursor(self._driver)
+        try:
+            cursor.executemany(
+                f"INSERT INTO {table.name} ({table.names}) OVERRIDING SYSTEM VALUE VALUES ({places})", rows
+            )
+        except psycopg.Error as error:
+            found = _translated(error, self.path)
+            raise problems.corrupt(self.path, str(found)) if isinstance(found, sqlite3.Error) else found from error
+        if table.rowid:
+            self.run(
+                f"SELECT setval(pg_get_serial_sequence('public.{table.name}', 'rowid'), max(rowid)) FROM {table.name}"
+            )
+        return max(0, cursor.rowcount)
 
     def lock(self, chain: str, deadline_s: float) -> None:
         """Take the lock of a chain for the transaction that is open; before its first read.
@@ -458,6 +494,50 @@ def create(url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S
     finally:
         connection.rollback()
         connection.close()
+
+
+@contextlib.contextmanager
+def filling(url: str, deadline_s: float, *, allow_superuser: bool) -> Iterator[Connection]:
+    """A connection to an empty database that has the tables, for all rows; what the block leaves is committed.
+
+    References are checked behind the rows, since a row may refer to one that follows; guards are created there, too.
+
+    Raises:
+        Refused: NOT_EMPTY. EnvironmentProblem: as `create`; CORRUPT, a reference leads nowhere; nothing was changed.
+    """
+    connection = open_server(url, write=True, deadline=deadline_s, allow_superuser=allow_superuser)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.lock(constants.STORE_CHAIN, deadline_s)
+        if read_version(connection):
+            raise problems.not_empty(connection.path)
+        _require_empty(connection)
+        created, triggers = list[str](), list[str]()
+        for statement in schema_script.postgresql():
+            (triggers if statement.startswith("CREATE TRIGGER") else created).append(statement)
+        for statement in created:
+            connection.run(statement)
+        connection.run("INSERT INTO alembic_version VALUES ($1)", (f"{constants.SCHEMA_VERSION:04}",))
+        references = connection.run(_REFERENCES).fetchall()
+        for table, name in references:
+            connection.run(f"ALTER TABLE {table} ALTER CONSTRAINT {name} DEFERRABLE INITIALLY DEFERRED")
+        yield connection
+        _settle_references(connection, references)
+        for statement in triggers:
+            connection.run(statement)
+        connection.run("COMMIT")
+    finally:
+        connection.rollback()
+        connection.close()
+
+
+def _settle_references(connection: Connection, references: Sequence[tuple[Any, ...]]) -> None:
+    try:
+        connection.run("SET CONSTRAINTS ALL IMMEDIATE")
+    except sqlite3.IntegrityError as error:
+        raise problems.corrupt(connection.path, str(error)) from error
+    for table, name in references:
+        connection.run(f"ALTER TABLE {table} ALTER CONSTRAINT {name} NOT DEFERRABLE")
 
 
 def _require_empty(connection: Connection) -> None:

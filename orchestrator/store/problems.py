@@ -120,6 +120,15 @@ def not_on_server(where: str) -> errors.EnvironmentProblem:
     )
 
 
+def not_empty(path: str) -> errors.Refused:
+    """The target of a copy holds something already."""
+    return errors.Refused(
+        "NOT_EMPTY",
+        sentence("{} is not empty; nothing was copied.", local(path, "The target")),
+        sentence("name a file that does not exist, or a new database on a server: {}", suggest("db copy", help=True)),
+    )
+
+
 def in_memory(where: str) -> errors.EnvironmentProblem:
     """What was given for a file is SQLite's name of a database that ends with its connection."""
     return errors.EnvironmentProblem(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from orchestrator.core.suggestions import sentence
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.hints import Any
@@ -31,6 +33,14 @@ def current(url: str, deadline_s: float) -> tuple[str, int, int]:
         return connection.path, postgresql.read_version(connection), constants.SCHEMA_VERSION
     finally:
         connection.close()
+
+
+def filling(url: str, deadline_s: float, *, allow_superuser: bool) -> contextlib.AbstractContextManager[Any]:
+    """A connection for the rows of a copy, as `postgresql.filling` gives it."""
+    found: contextlib.AbstractContextManager[Any] = _loaded().filling(
+        url, deadline_s, allow_superuser=allow_superuser
+    )
+    return found
 
 
 def listener(url: str, deadline_s: float) -> Any:

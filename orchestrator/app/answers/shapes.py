@@ -434,6 +434,22 @@ class Backup(Answer):
     backup: str
 
 
+class Copied(Answer):
+    """`db copy`. source: the database that was copied to `db`; heads: by chain, as `audit head` prints them."""
+
+    source: str
+    rows: int
+    heads: dict[str, str]
+
+
+class Granted(Answer):
+    """`db grant`."""
+
+    role: str
+    writes: bool
+    statements: list[str]
+
+
 class LostSteps(TypedDict):
     """What a chain lost: the last step that the backup has of it (0: none), and the newest that there was."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import binascii
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,13 +16,23 @@ from orchestrator import files
 from orchestrator.app.audit import replay_session
 from orchestrator.app.audit.import_evidence import Arriving
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import export_format, names, strict_json
+from orchestrator.core import database_urls, export_format, names, strict_json
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.routing import facts
 from orchestrator.core.suggestions import local, reason, sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.hints import IO, Any
-from orchestrator.store import event_stream, import_database, migrate, replay_database, snapshot, step, verify_chain
+from orchestrator.store import (
+    database_copy,
+    event_stream,
+    import_database,
+    migrate,
+    replay_database,
+    snapshot,
+    sqlite,
+    step,
+    verify_chain,
+)
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
 from orchestrator.store.event_stream import Outsider, Recorded
 from orchestrator.store.findings import Found
@@ -34,13 +45,17 @@ _UNMASKED = sentence(
 _TYPES: tuple[type, ...] = (str, int, str, str, str, str, str, str, str, str)
 
 
-def import_file(path: str, file: str, at: str) -> Answer:
+def import_file(
+    path: str, file: str, at: str, *, deadline_s: float = sqlite.DEADLINE_S, allow_superuser: bool = False
+) -> Answer:
     """Import an exported session into an empty database.
 
     Args:
-        path: the database, which is created where it does not exist; one that only `init` has written to is empty.
+        path: the database, which is created where it does not exist; one that only `init` has written to is empty. Or
+            the URL of a database on a server, in which nothing is.
         file: the export, or `-` for stdin.
         at: the present time, UTC, ISO 8601.
+        deadline_s, allow_superuser: for a server, as `store.server.connect` takes them.
 
     Returns:
         `session_id`, `events`, `head`, `db`, `files` (of evidence, that came with it) and `absent` [{of, path, why}],
@@ -57,16 +72,35 @@ def import_file(path: str, file: str, at: str) -> Answer:
         lines = _lines(stream)
         header = _header(next(lines))
         session = header["session"]
-        import_database.refuse_used(path, session)
-        with import_database.aside(path, at) as connection, Arriving(path, session) as arriving:
+        is_on_server = database_urls.is_postgresql(path)
+        if not is_on_server:
+            import_database.refuse_used(path, session)
+        with _aside(path, at) as connection, Arriving(path, session) as arriving:
             intake = _Intake(replay_session.context_on(connection, path), header, arriving)
             for line in lines:
                 intake.take(line)
             intake.check()
             with arriving.placed():
-                import_database.put(connection, path, at, session)
+                if is_on_server:
+                    connection.settle()
+                    database_copy.copy(
+                        connection.path, path, at, deadline_s=deadline_s, allow_superuser=allow_superuser
+                    )
+                else:
+                    import_database.put(connection, path, at, session)
     told = {"session_id": session, "events": intake.events, "head": header["heads"][session]}
     return {"success": True, **told, **arriving.tally.answer()}
+
+
+@contextmanager
+def _aside(path: str, at: str) -> Iterator[sqlite.Connection]:
+    """Where the database is built: beside its place, or in a folder of its own for one on a server."""
+    if not database_urls.is_postgresql(path):
+        with import_database.aside(path, at) as connection:
+            yield connection
+        return
+    with tempfile.TemporaryDirectory() as folder, import_database.aside(f"{folder}/import", at) as connection:
+        yield connection
 
 
 @contextmanager

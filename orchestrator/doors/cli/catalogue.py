@@ -35,6 +35,8 @@ OWN: dict[str, str] = {
     "db current": "db",
     "db check": "db",
     "db backup": "db",
+    "db copy": "db",
+    "db grant": "db",
     "db restore": "db",
     "doctor": "db",
     "drive": "drive",

@@ -8,7 +8,7 @@ from orchestrator import bootstrap
 from orchestrator.app import maintenance
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import invoke, output, shapes
-from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, flag
+from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, flag, option
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import UsageError
 from orchestrator.hints import Any
@@ -55,6 +55,27 @@ def _restore(given: Given) -> Result:
     path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
     file, deadline = given.arguments["file"], bootstrap.deadline(os.environ)
     return _result(maintenance.restore(path, file, bootstrap.now(), os.environ, deadline))
+
+
+def _copy(given: Given) -> Result:
+    named, deadline = given.arguments, bootstrap.deadline(os.environ)
+    source, target = named.get("source", given.db), named["target"]
+    folder = maintenance.working_folder(source, os.environ)
+    source = bootstrap.server(source) or maintenance.find(source, os.environ, folder)
+    target = bootstrap.server(target) or maintenance.place(target, os.environ, folder)
+    return _result(maintenance.copy(
+        source, target, bootstrap.now(), deadline, allow_superuser=given.allow_superuser
+    ))
+
+
+def _grant(given: Given) -> Result:
+    return _result(maintenance.grants(given.arguments["role"], writes=given.arguments.get("write", False)))
+
+
+def _copied(answer: dict[str, Any]) -> str:
+    chains = layout.counted(len(answer["heads"]), "chain")
+    what = f"{layout.counted(answer['rows'], 'row')} of {chains}"
+    return f"Copied {what} from {shapes.visible(answer['source'])} to {shapes.visible(answer['db'])}; all verified."
 
 
 def _doctor(given: Given) -> Result:
@@ -189,6 +210,40 @@ COMMANDS = {
             _backup,
             line="Copy the database while it is in use.",
             answer=("shapes.Backup",),
+        ),
+        Command(
+            "db copy",
+            "Copy a database into a file that does not exist, or into an empty database on a PostgreSQL server: all"
+            " rows and chains, in one transaction, verified before they are kept. Files of evidence are not copied.",
+            "orchestrator db copy --to postgresql://orchestrator@db.example.org/team",
+            (
+                option(
+                    "source", "The file or URL to copy (default: the database as every command finds it).", "--from",
+                    metavar="DATABASE",
+                ),
+                option(
+                    "target", "The new file, or the URL of the empty database.", "--to", metavar="DATABASE",
+                    required=True,
+                ),
+            ),
+            _copied,
+            _copy,
+            line="Copy the database to a PostgreSQL server, or back to a file.",
+            answer=("shapes.Copied",),
+        ),
+        Command(
+            "db grant",
+            "Print the statements by which the owner of a database on a PostgreSQL server lets a role read it, or take"
+            " steps in it. Nothing is run.",
+            "orchestrator db grant reporting",
+            (
+                argument("role", "The role, which exists."),
+                flag("write", "Also let it take steps, as agents and servers need."),
+            ),
+            lambda answer: "\n".join(answer["statements"]),
+            _grant,
+            line="Print the GRANTs of a role on a PostgreSQL server.",
+            answer=("shapes.Granted",),
         ),
         Command(
             "db restore",

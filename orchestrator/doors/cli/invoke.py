@@ -15,7 +15,9 @@ from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 from orchestrator.hints import Any
 
 DOOR = "cli"
-SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")
+SLOW = (
+    "audit import", "db backup", "db check", "db copy", "db downgrade", "db restore", "db upgrade", "workflow check",
+)
 """Commands with a handler of their own that may take long and ask a person nothing."""
 
 

@@ -9,6 +9,7 @@ import sys
 from orchestrator import bootstrap
 from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core import database_urls
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import invoke, output, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation
@@ -43,8 +44,14 @@ def _import(given: Given) -> Result:
     from orchestrator.app import maintenance
     from orchestrator.app.audit import import_session
 
-    path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
-    return invoke.result(import_session.import_file(path, given.arguments["file"], bootstrap.now()), path)
+    path = bootstrap.server(given.db) or maintenance.place(
+        given.db, os.environ, maintenance.working_folder(given.db, os.environ)
+    )
+    answer = import_session.import_file(
+        path, given.arguments["file"], bootstrap.now(), deadline_s=bootstrap.deadline(os.environ),
+        allow_superuser=given.allow_superuser,
+    )
+    return invoke.result(answer, database_urls.masked(path))
 
 
 def _imported(answer: dict[str, Any]) -> str:

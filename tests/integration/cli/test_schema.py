@@ -183,6 +183,8 @@ STORY = (
     "db current",
     "db check",
     "db backup copy.db",
+    "db copy --to copied.db",
+    "db grant reporting",
     "db restore copy.db",
     "db restore nowhere.db",
     "doctor",
