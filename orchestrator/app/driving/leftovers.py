@@ -105,6 +105,7 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
         except EnvironmentProblem:
             raise
         except OrchestratorError:
+            # The answer holds no report that can be taken, so a fresh agent is ordered below.
             pass
         else:
             tell("recovered", start=start, run=newest.id, decision=decision)
