@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from orchestrator.core import sha256
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import LONG_RUN, Letters, compiled
 from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
 from orchestrator.hints import Any, overload
 
@@ -97,6 +97,8 @@ def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
+    if len(text) < LONG_RUN and not secrets and text.isidentifier():  # a word such as a status, too short for a key
+        return text
     letters = Letters(text)
     found = look(text, secrets, keys_only=keys_only, letters=letters)
     if found in (NOTHING, HIDDEN):

@@ -13,7 +13,7 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_extents import Ends
-from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_patterns import harmless
 from orchestrator.core.named_tuple import NamedTuple
 
@@ -25,13 +25,24 @@ class View:
     What follows either begins anew; a name before a code still counts.
     """
 
-    __slots__ = ("_key_end", "before", "codes", "cut", "ends", "final", "lower", "text")
+    __slots__ = ("_key_end", "_lower", "before", "codes", "cut", "ends", "final", "text")
 
     def __init__(self, text: str, *, final: bool, cut: bool, ends: list[int], codes: list[int], before: int) -> None:
         self.text, self.final, self.cut = text, final, cut
         self.ends, self.codes, self.before = ends, codes, before
         self._key_end = (0, 0)
-        self.lower = patterns.lowered(text)
+        self._lower = ""
+
+    @property
+    def lower(self) -> str:
+        """The text in lower case, of the same length."""
+        self._lower = self._lower or patterns.lowered(self.text)
+        return self._lower
+
+    def know(self, letters: Letters) -> None:
+        """Take over what is known of the whole text."""
+        if self.text.isascii():
+            self._lower = letters.lower()
 
     def key_end(self, at: int) -> tuple[int, int]:
         """Where the next end of a key block behind a place stands, searched for once; else the text's length."""

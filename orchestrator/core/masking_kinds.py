@@ -162,6 +162,12 @@ KINDS = (
     ),
     Kind("Credential in an environment", ENV, "export X_TOKEN='{a b1}' y", "export X_TOKEN=$OTHER_TOKEN"),
     Kind("Bearer token", BEARER, "bearer {a1b2c3}.", "the bearer of bad news"),
+    Kind(
+        "Bearer token that code joins to its word",
+        BEARER,
+        "h['Authorization'] = 'Bearer ' + '{q7Zt9LmX2vB8}'",
+        "h['Authorization'] = 'Bearer ' + token; 'Bearer ' + 'token'; \"Bearer \" . $token",
+    ),
     Kind("Password in a URL", URL, "mongodb://user:{pa`s/s#9@9}@host:1/db", "http://localhost:3000/a?b=c@d"),
     Kind(
         "Token in a URL",
@@ -222,6 +228,24 @@ KINDS = (
         GENERIC,
         "CREATE USER u IDENTIFIED BY '{q7Zt9LmX}'; ALTER ROLE r WITH PASSWORD '{q7Zt 9LmX}';",
         "CREATE USER u IDENTIFIED BY ''; ALTER ROLE r WITH PASSWORD NULL;",
+    ),
+    Kind(
+        "Password of an Oracle logon",
+        GENERIC,
+        "sqlplus -s scott/{q7Zt9LmX}@orcl\njdbc:oracle:thin:scott/{q7Zt9LmX}@host:1521/x",
+        "sqlplus /nolog; sqlplus / as sysdba; sqlplus scott@orcl a/b@c; jdbc:oracle:thin:@host:1521/x",
+    ),
+    Kind(
+        "Password in .pgpass",
+        GENERIC,
+        "db.example.org:5432:app:bob:{q7Zt9LmX}\n*:*:*:bob:{q7Zt9LmX}",
+        "10:20:30:40:50\nlisten at db:5432: a:b:c1d2\n2026-01-01T10:54:32:5432:x\n",
+    ),
+    Kind(
+        "Password behind its prompt",
+        GENERIC,
+        "Enter passphrase: {xyz}\nEnter passphrase for key '/u/id_rsa': {q7Zt9LmX}\npassword for bob: {q7Zt9LmX}\n",
+        "Enter passphrase: \nEnter passphrase (empty for none): \npassword for bob: required",
     ),
     Kind(
         "Password in the input of a command",

@@ -23,7 +23,10 @@ _CLASSES = (
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
 _ASCII_CONTROLS = tuple(chr(place) for place in range(0x80) if _CLASS_TABLE[place] == _CONTROL[0])
-_LONG = 256
+_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 1_024, 80, "/.:+=@"
+"""One run in so many characters is more than ordinary texts have; how far before one, and behind which signs, a mark
+may stand."""
+_LONG = 4_096
 _NUMBERS, _COLOUR = b"0123456789;", b"\x1b[m"
 SPELT_BEGINS = "\\^"
 """What begins a character that is not shown where it is spelt out."""
@@ -58,10 +61,11 @@ class Letters:
 
     ``dropped``: whether the text has other characters, which are left out here: no secret is looked for by one.
     ``labelled``: whether one of the others is a label of a secret.
+    ``words``: what `masking_prefilter.words` has found.
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
-    __slots__ = ("_classes", "_lower", "_seldom", "controls", "data", "dropped", "labelled", "text")
+    __slots__ = ("_classes", "_lower", "_runs", "_seldom", "controls", "data", "dropped", "labelled", "text", "words")
 
     def __init__(self, text: str) -> None:
         try:
@@ -73,6 +77,8 @@ class Letters:
             self.labelled = any(map(text.__contains__, tables.LABELS))
             text = self.data.decode("latin-1")
         self.text, self._classes = text, b""
+        self.words: frozenset[str] | None = None
+        self._runs: str | None = None
         self._lower = self._seldom = ""
         # One character is found by far the fastest, so that a long text is asked for each control by itself.
         if len(text) >= _LONG and text.isascii():
@@ -102,13 +108,29 @@ class Letters:
 
     def has_long_run(self) -> bool:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""
-        return self.classes.find(_RUN) >= 0 or self._is_split()
+        return (self._runs is None and self.classes.find(_RUN) >= 0) or bool(self._runs) or self.is_split()
 
     def has_run(self, length: int) -> bool:
         """Whether so many characters of a key follow each other."""
         return self.classes.find(b"a" * length) >= 0
 
-    def _is_split(self) -> bool:
+    def around_runs(self) -> str:
+        """The long runs, each with as much before it as the mark of its key may be; the whole text where they are many.
+
+        A key has a long run, and mostly its mark is a part of it; where a sign stands before the run it may not be.
+        """
+        if self._runs is None:
+            parts, find, at = list[str](), self.classes.find, self.classes.find(_RUN)
+            most = 4 + len(self.text) // _MANY_RUNS
+            while 0 <= at and len(parts) < most:
+                end = find(b" ", at)
+                end = len(self.text) if end < 0 else end
+                parts.append(self.text[max(0, at - _MARK_BEFORE) if self.text[at - 1 : at] in _IN_KEYS else at : end])
+                at = find(_RUN, end)
+            self._runs = self.text if at >= 0 else "\n".join(parts)
+        return self._runs
+
+    def is_split(self) -> bool:
         """Whether the mark of a key is in the text that holds no long run."""
         text = self.text
         if len(text) < SHORT:

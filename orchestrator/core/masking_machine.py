@@ -16,21 +16,23 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
-from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, compiled
+from orchestrator.core.masking_letters import SHORT, Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
     FORMS,
-    NAMES,
     NOTHING,
     SHORTEST_VALUE,
     WHOLE,
+    WORDS,
+    Literals,
     holds_name,
     holds_registered,
+    is_issuer_in,
     is_marked,
     look,
-    marks,
     names_issuer,
     rarest,
+    words,
 )
 
 SLICE = 65_536
@@ -55,15 +57,20 @@ _JOINED = (runs.RUN, runs.HEADER)
 """What goes on behind a secret that begins where it would end, because a masked text no longer shows its end there."""
 
 
-_SELDOM, _FAR = 4, 1_024
-"""So many more times a literal may come than one in so many characters before a pattern is searched for instead."""
-AROUND = 2_560
-"""So far around a token what it lets go on may begin, or end."""
+_BEFORE = 2_560
+"""So far before a token what it lets go on may begin."""
+BEHIND = 2 * patterns.HEAD_LENGTH
+"""So far behind a token it may yet be a part of what stands there; what has begun is read up to its end."""
 STORED = -1
 """Keys alone are looked for, before a text is stored."""
+_SHORTEST_MARK = min(map(len, tables.FORMS))
 _BEGUN_KEY = r"[A-Za-z0-9_+/=.:@-]*+"
+_BESIDE_REACH = 256
+"""So far before the end of a text may stand the name of an issuer whose key is not there as a whole."""
 _BEGUN_FORMS = ("<<", "echo ", "printf ")
 """What may begin a secret that is known by what follows, and that no name stands before."""
+_OPTION = r" -(?:[A-Za-z]|\Z)"
+"""What every short option begins with, or may begin with where the text ends."""
 _QUOTES = ('"', "'", "`")
 _QUOTED = r"[^\\\"'`\r\n]*+"
 """The same of a value in quotes."""
@@ -75,27 +82,28 @@ that begin with it."""
 
 
 _NO_WORDS = frozenset[str]()
-_LONGEST_LITERAL = max(len(hint.literal) for hint in patterns.HINTS)
-_NEEDED = dict.fromkeys((*NAMES, *(word for hint in patterns.HINTS for word in hint.needs)))
-WORDS = (*_NEEDED, *tables.LABELS)
-"""Without these words, in lower case, a text holds none of the hints that have or need one."""
-_RARE_WORDS = tuple((rarest(word), word) for word in _NEEDED if not word.startswith("pass") or word == "pass")
-_BEHIND_PASS = tuple(word for word in _NEEDED if word.startswith("pass"))
+_LITERALS = dict.fromkeys(hint.literal for hint in patterns.HINTS if hint.literal)
+_ALL_WORDS = frozenset((*WORDS, *(each if each in tables.LABELS else each.lower() for each in _LITERALS)))
+_NEEDING = {hint.literal.lower() for hint in patterns.HINTS if hint.needs}.difference(WORDS, {" -"})
+_UNGATED = _ALL_WORDS.difference(WORDS, tables.LABELS, {" -"})
+_EVERY = Literals(sorted(_ALL_WORDS.difference(tables.LABELS, _NEEDING)))
+_LONGEST_LITERAL = max(map(len, _LITERALS))
 _BESIDE = next(hint for hint in patterns.HINTS if hint.head == "beside")
 
 
 @functools.lru_cache(maxsize=256)
-def _wanted(kind: int, long: bool, words: frozenset[str]) -> tuple[Wanted, ...]:
+def _wanted(kind: int, long: bool, words: frozenset[str], ungated: bool) -> tuple[Wanted, ...]:
     """What is looked for in a text that may hold `KEYS`, `FORMS` or any secret.
 
     Args:
         long: the marks of issuers, or all else.
-        words: which of `WORDS` are in the text, in lower case.
+        words: which words are in the text, in lower case.
+        ungated: whether only those of `WORDS` were looked for.
     """
     found: dict[tuple[str, bool], list[patterns.Hint]] = {}
     for hint in patterns.HINTS:
-        needed = not hint.needs or not words.isdisjoint(hint.needs)
-        if hint.long == long and hint.literal and _is_wanted(hint, kind) and needed and _words_of(hint) <= words:
+        there = _missing(hint, ungated) <= words and (not hint.needs or not words.isdisjoint(hint.needs))
+        if hint.long == long and hint.literal and there and _is_wanted(hint, kind):
             found.setdefault((hint.literal, hint.lower), []).append(hint)
     return tuple(
         (literal, rare := rarest(literal), literal.index(rare), lower, hints)
@@ -104,11 +112,11 @@ def _wanted(kind: int, long: bool, words: frozenset[str]) -> tuple[Wanted, ...]:
 
 
 @functools.lru_cache(maxsize=256)
-def _awaited(kind: int, words: frozenset[str]) -> tuple[tuple[str, bool], ...]:
+def _awaited(kind: int, words: frozenset[str], ungated: bool) -> tuple[tuple[str, bool], ...]:
     """The literals, and whether each is in lower case, of hints that lack a word which the next piece may bring."""
     needing = [hint for hint in patterns.HINTS if hint.needs and _is_wanted(hint, kind)]
     lacking = [hint for hint in needing if words.isdisjoint(hint.needs)]
-    return tuple(dict.fromkeys((hint.literal, hint.lower) for hint in lacking if _words_of(hint) <= words))
+    return tuple(dict.fromkeys((hint.literal, hint.lower) for hint in lacking if _missing(hint, ungated) <= words))
 
 
 def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
@@ -120,19 +128,21 @@ def _is_wanted(hint: patterns.Hint, kind: int) -> bool:
     return hint.row == kinds.KEEP or (kind == FORMS and not holds_name(says))
 
 
-def _words(letters: Letters) -> frozenset[str]:
-    """Which of `WORDS` are in a text."""
-    lower = letters.lower()
-    found = [word for rare, word in _RARE_WORDS if rare in lower and word in lower]
-    if "pass" in found:
-        found += [word for word in _BEHIND_PASS if word in lower]
-    return frozenset((*found, *tables.LABELS) if letters.labelled else found)
+def _words(letters: Letters, ungated: bool) -> frozenset[str]:
+    """Which words and literals of hints are in a text, in lower case; or of those only which of `WORDS`."""
+    if ungated:
+        found = words(letters)
+        return found | {" -"} if " -" in letters.text and compiled(_OPTION).search(letters.text) else found
+    every = _EVERY.found(letters.lower())
+    return frozenset((*every, *tables.LABELS) if letters.labelled else every)
 
 
 @functools.cache
-def _words_of(hint: patterns.Hint) -> frozenset[str]:
+def _missing(hint: patterns.Hint, ungated: bool) -> frozenset[str]:
     """The words that are in a hint's literal, so that a text without one of them holds no such hint."""
-    return frozenset(word for word in WORDS if word in hint.literal or word in hint.literal.lower())
+    literal = hint.literal if hint.literal in tables.LABELS else hint.literal.lower()
+    found = frozenset(word for word in _ALL_WORDS if word in literal) if literal else _NO_WORDS
+    return found - (_UNGATED if ungated else _NEEDING)
 
 
 class _Open:
@@ -167,40 +177,24 @@ class _Open:
 class _Source:
     """The places of one hint in the text, one after the other; ``found`` is what the present one turned out to be."""
 
-    __slots__ = ("at", "first", "found", "head", "literal", "marked", "match", "pattern", "row", "start", "text")
+    __slots__ = ("at", "first", "found", "head", "marked", "match", "pattern", "row", "start", "text")
 
     def __init__(self, hint: patterns.Hint, view: View, at: int) -> None:
         self.pattern, self.head, self.row, self.first = compiled(hint.pattern), HEADS[hint.head], hint.row, hint.first
-        self.text, self.marked, self.literal = view.lower if hint.lower else view.text, hint.marked, hint.literal
+        self.text, self.marked = view.lower if hint.lower else view.text, hint.marked
         self.seek(at)
 
     def seek(self, at: int) -> None:
         """Go to the first place from there."""
-        self.match = self._search(at)
+        self.match = self.pattern.search(self.text, at)
         while self.marked and self.match:
             mark = patterns.mark_before(self.text, self.match.end(), at)
             if mark:
                 self.match = mark
                 break
-            self.match = self._search(self.match.end())
+            self.match = self.pattern.search(self.text, self.match.end())
         self.found: Found = None
         self.at = self.start = self.match.start() if self.match else len(self.text)
-
-    def _search(self, at: int) -> re.Match[str] | None:
-        """The first match from a place on: a literal is found faster than a pattern, unless it comes often."""
-        literal, text = self.literal, self.text
-        if not literal:
-            return self.pattern.search(text, at)
-        find, match = text.find, self.pattern.match
-        place, near = find(literal, at), at - _SELDOM * _FAR
-        while place >= 0:
-            if place < near:
-                return self.pattern.search(text, place)
-            found = match(text, place)
-            if found:
-                return found
-            place, near = find(literal, place + 1), near + _FAR
-        return None
 
     def skip(self, limit: int) -> None:
         """Up to the end of a secret, go by what can be only of a later row."""
@@ -225,7 +219,7 @@ class _Values(_Source):
 
     def __init__(self, pattern: str, view: View, at: int) -> None:
         self.pattern, self.head, self.text = compiled(pattern), _value, view.text
-        self.row, self.first, self.marked, self.literal = -1, False, False, ""
+        self.row, self.first, self.marked = -1, False, False
         self.seek(at)
 
 
@@ -284,6 +278,11 @@ class Machine:
         out, self._out = self._out, []
         return "".join(out)
 
+    def take_joins(self) -> int | None:
+        """How much was given out from the last new token on that lets another value go on; None without one."""
+        joined, self.joined = self.joined, []
+        return self._given - joined[-1] if joined else None
+
     @property
     def is_inside(self) -> bool:
         """Whether a secret goes on at the end of what was fed."""
@@ -325,14 +324,14 @@ class Machine:
             anew: where in it a word begins, whatever stands before.
         """
         line, last = text[text.rfind("\n") + 1 :], text[-self._context :]
-        if any(map(line.__contains__, _BEGUN_FORMS)) or names_issuer(Letters(last), last.lower(), False):
+        if any(map(line.__contains__, _BEGUN_FORMS)) or is_issuer_in(last.lower()):
             return -1
         view = View(last, final=False, cut=False, ends=[], codes=anew, before=len(text) - len(last))
         begun = max(len(last) - min(self._tails(view)), _begun_key(last))
         # With a token in place of what begins here a URL may go on that this would end.
         if "://" in line and (_ends_in_url(line) or (begun and _ends_in_url(line[: max(0, len(line) - begun)]))):
-            return -1
-        return begun
+            begun = max(begun, len(line) - line.rfind("://") - len("://"))
+        return begun if begun <= _CONTEXT else -1
 
     def pass_by(self, text: str) -> str:
         """Take a text in which no secret is or begins; give out what was held back before it."""
@@ -347,6 +346,9 @@ class Machine:
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
+        if not sources and view.final and not self._stack:  # nothing begins, and nothing goes on
+            self._put(view.text, len(view.text))
+            return
         ended = len(self._ends)
         while self._step(view, sources, tails):
             if len(self._ends) > ended:
@@ -489,15 +491,17 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
         letters: of the text from there on, where they are known.
     """
     text, sources = view.text, list[_Source]()
-    lower = text if kind == STORED else view.lower
     unread = letters or Letters(text[at:] if at else text)
-    words = _NO_WORDS if kind == STORED else _words(unread)
+    if kind != STORED and len(unread.text) == len(text):
+        view.know(unread)
+    lower = text if kind == STORED else view.lower
+    gated = len(text) - at > SHORT
+    known = _ALL_WORDS if kind == STORED else _words(unread, gated)
     back = max(at, len(text) - patterns.HEAD_LENGTH)
     near = max(back, len(text) - _LONGEST_LITERAL)
-    wanted = _wanted(kind, False, words)
+    wanted = _wanted(kind, False, known, gated)
     if _may_be_marked(unread, view):
-        wanted, near = _wanted(kind, True, _NO_WORDS) + wanted, back
-    gated = len(text) - at > SHORT
+        wanted, near = _wanted(kind, True, _ALL_WORDS, gated) + wanted, back
     for literal, rare, before, lowered, hints in wanted:
         seen, first = lower if lowered else text, at
         if gated:
@@ -510,9 +514,9 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
             # A mark that ends with a sign begins before it.
             begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
             sources += [source for source in begins if source.match]
-            near = _undecided(seen, literal, hints, back, near)
+            near = near if view.final else _undecided(seen, literal, hints, back, near)
     if not view.final:
-        for literal, lowered in _awaited(kind, words):
+        for literal, lowered in _awaited(kind, known, gated):
             last = (lower if lowered else text).find(literal, back)
             near = last if 0 <= last < near else near
     if kind != STORED and _is_beside(unread, view, at):
@@ -542,10 +546,10 @@ def _may_be_marked(unread: Letters, view: View) -> bool:
 
 def _is_beside(unread: Letters, view: View, at: int) -> bool:
     """Whether a key without a mark may be in what is unread of a text, beside the name of its issuer."""
-    whole, start = view.final and not view.cut, max(0, at - _CONTEXT)
-    if whole and not unread.has_run(LONG_RUN):
-        return False
-    return names_issuer(Letters(view.text[start:]) if start else unread, view.lower[start:], whole)
+    start = max(0, at - _CONTEXT)
+    if names_issuer(unread, view.lower, start):
+        return True
+    return not (view.final and not view.cut) and is_issuer_in(view.lower[max(start, len(view.text) - _BESIDE_REACH) :])
 
 
 def _ends_in_url(line: str) -> bool:
@@ -557,17 +561,36 @@ def _ends_in_url(line: str) -> bool:
 def _begun_key(text: str) -> int:
     """How much of the end of a text may be the mark of an issuer and the beginning of a key behind it."""
     last = compiled(_BEGUN_KEY).match(text[: -_LONGEST_BEGUN - 1 : -1])
-    return last.end() if last and ("-ks" in last[0] or next(marks(Letters(last[0][::-1])), None)) else 0
+    if last is None or last.end() < _SHORTEST_MARK:
+        return 0
+    begun = last[0][::-1]
+    return len(begun) if "sk-" in begun or any(map(begun.__contains__, tables.FORMS)) else 0
 
 
-def may_begin(
-    text: str, secrets: Sequence[str], keys_only: bool, kind: int = WHOLE, letters: Letters | None = None
-) -> bool:
-    """Whether a text has a place where a secret may begin; one that goes on, where its ``letters`` are given."""
-    if secrets and holds_registered((letters or Letters(text)).text, secrets):
+def may_begin(text: str, secrets: Sequence[str], keys_only: bool) -> bool:
+    """Whether a text has a place where a secret may begin."""
+    if secrets and holds_registered(Letters(text).text, secrets):
         return True
-    view = View(text, final=letters is None, cut=False, ends=[], codes=[], before=0)
-    return bool(_sources(view, STORED if keys_only else kind, 0, letters)[0])
+    view = View(text, final=True, cut=False, ends=[], codes=[], before=0)
+    return bool(_sources(view, STORED if keys_only else WHOLE, 0)[0])
+
+
+def first_begin(before: str, kind: int, letters: Letters, text: str, plain: bool) -> int:
+    """Where in a text that goes on the first secret begins, or may yet; the length of the text where none does.
+
+    Args:
+        before: what stands before it.
+        kind: what a look at the text has found, or `STORED`.
+        letters: of the text.
+        plain: whether no word in the text or before it begins anew, so that each place where a secret may begin can be
+            looked at; else it counts by itself.
+    """
+    view = View(before + text, final=False, cut=False, ends=[], codes=[], before=0)
+    sources = [each for each in _sources(view, kind, len(before), letters)[0] if each.row != kinds.KEEP]
+    for source in sources:
+        while plain and source.match and not source.found:
+            source.look(view)
+    return min((source.at for source in sources), default=len(view.text)) - len(before)
 
 
 def masked(
@@ -594,7 +617,7 @@ def _around(machine: Machine, text: str, places: list[int], secrets: Sequence[st
             while done < end:
                 out.append(machine.feed(text[done:end], final=end == len(text)))
                 done = end
-                end = end if machine.rests else _line_end(text, end + AROUND)
+                end = end if machine.rests else _line_end(text, end + BEHIND)
     return "".join((*out, text[done:]))
 
 
@@ -604,7 +627,7 @@ def _stretches(text: str, places: list[int], whole: bool) -> list[list[int]]:
         return [[0, len(text)]]
     found = list[list[int]]()
     for place in places:
-        begin, end = text.rfind("\n", 0, max(0, place - AROUND)) + 1, _line_end(text, place + AROUND)
+        begin, end = text.rfind("\n", 0, max(0, place - _BEFORE)) + 1, _line_end(text, place + BEHIND)
         if found and begin <= found[-1][1]:
             found[-1][1] = end
         else:

@@ -727,6 +727,31 @@ def _changed(view: View, hint: Match) -> Found:
     return None if harmless(content) else Head(hint.end(), kinds.GENERIC, Ends(runs.QUOTED, r"[\"\r\n]"))
 
 
+def _logon(view: View, hint: Match) -> Found:
+    """The password behind a user and a slash, up to the last `@` before the place of the database."""
+    value = heads.value(view, hint.end(), _BLANK_STOPS)
+    if isinstance(value, Pending):
+        return value
+    secret = value.rpartition("@")[0] or value
+    return None if harmless(secret) else Head(hint.end(), kinds.GENERIC, Ends(runs.FIXED, length=len(secret)))
+
+
+def _pgpass(view: View, hint: Match) -> Found:
+    """The last field of a line of `.pgpass`, behind host, port, database and user."""
+    if not compiled(r"(?:\A|\n)#?[^\s:]{1,64}\Z").search(_before(view, hint.start(), _NAME_LENGTH + 2)):
+        return None
+    return _word(view, hint.end())
+
+
+def _joined(view: View, hint: Match) -> Found:
+    """A bearer token in a string of its own, which code adds to the word before it."""
+    value = heads.value(view, hint.end(), _BEARER_STOPS)
+    if isinstance(value, Pending):
+        return value
+    innocent = harmless(value) or value.lower() in patterns.BEARER_WORDS
+    return None if innocent else Head(hint.end(), kinds.BEARER, Ends(runs.RUN, _BEARER_STOPS, marks=True))
+
+
 def _told(view: View, hint: Match) -> Found:
     """A password in a sentence, which ends with it: letters and digits, or behind a colon."""
     value = heads.value(view, hint.end(), _BLANK_STOPS)
@@ -737,6 +762,17 @@ def _told(view: View, hint: Match) -> Found:
     if harmless(value) or not mixed or len(line.split()) > 1:
         return None
     return Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, _BLANK_STOPS, marks=True))
+
+
+def _typed(view: View, hint: Match) -> Found:
+    """What is typed behind a prompt, up to the end of its line: one word, also one of letters alone."""
+    line = _line(view, hint.end())
+    if isinstance(line, Pending):
+        return line
+    words = line.split()
+    if len(words) != 1 or (harmless(words[0]) and (not words[0].isalpha() or patterns.is_label(words[0]))):
+        return None
+    return Head(hint.end(), kinds.GENERIC, Ends(runs.FIXED, length=len(words[0])))
 
 
 def _label(view: View, hint: Match) -> Found:
@@ -808,6 +844,10 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "listed": _listed,
     "changed": _changed,
     "told": _told,
+    "logon": _logon,
+    "pgpass": _pgpass,
+    "typed": _typed,
+    "joined": _joined,
     "label": _label,
     "signature": _signature,
     "jar": _jar,

@@ -87,6 +87,8 @@ _NAME_PART = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?ke
 OPTION_NAMES = (
     r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd?|token|secret|api-?key|secret-key|access-key|auth-key)"
 )
+_USER_BEFORE = r"[\w$#.]{1,40}/\"?(?=[^\s@\"]|\Z)"
+_DATABASE_AND_USER = r"(?!\d)[^\s:]{1,64}:[^\s:]{1,64}:(?=\S|\Z)"
 _LETTER = f"[{tables.OPTION_LETTERS}]"
 _GAP = r"[ \t]{1,8}"
 _ARGUMENT = rf"{_GAP}(?:\"[^\"\r\n]{{1,120}}\"|'[^'\r\n]{{1,120}}'|[^\s\"'|;&>-][^\s\"'|;&>]{{0,120}}+)"
@@ -125,6 +127,13 @@ HINTS = (
     Hint("authorization", r"authorization" + _SIGN, "authorization", kinds.AUTH, lower=True),
     Hint("cookie", r"cookie" + _SIGN, "cookie", kinds.SET_COOKIE, lower=True),
     Hint("bearer", r"bearer" + _BEHIND_BEARER, "bearer", kinds.BEARER, lower=True),
+    Hint(
+        "bearer",
+        r"bearer[ ]{0,2}[\"'`][ ]{0,4}(?:\+|\.{1,2}|&|<>|\|\|)[ ]{0,4}[\"'`](?=[^\s\"'`]|\Z)",
+        "joined",
+        kinds.BEARER,
+        lower=True,
+    ),
     Hint("://", rf"://(?={_USERINFO}|[^\s/?#\"'<>@:\[\]\\`]{{0,256}}:{_PLACE}{{1024}})", "url", kinds.URL),
     Hint("sig=", r"sig=(?<=[?&;]sig=)", "signature", kinds.GENERIC, lower=True),
     Hint("signature=", r"signature=(?<=[?&;-]signature=)", "signature", kinds.GENERIC, lower=True),
@@ -188,6 +197,22 @@ HINTS = (
         needs=_PASS,
     ),
     Hint(
+        "pass",
+        rf"pass(?:word|phrase|code) for [^\r\n:]{{1,80}}:[ \t]{{1,4}}{_LAST_WORD}",
+        "told",
+        kinds.GENERIC,
+        lower=True,
+        needs=_PASS,
+    ),
+    Hint(
+        "enter ",
+        r"enter (?:[a-z]{1,16} ){0,3}pass(?:word|phrase|code)(?: for [^\r\n:]{1,80})?:[ \t]{1,4}(?=[^\s\"'`]|\Z)",
+        "typed",
+        kinds.GENERIC,
+        lower=True,
+        needs=_PASS,
+    ),
+    Hint(
         "config",
         rf"config(?:ure)?\s{{1,4}}set\s{{1,4}}{_NAME_PART}\s{{1,4}}(?=[^\s-]|\Z)",
         "option",
@@ -206,6 +231,13 @@ HINTS = (
         kinds.GENERIC,
         lower=True,
     ),
+    Hint("jdbc:oracle:", r"jdbc:oracle:[a-z0-9]{2,8}:" + _USER_BEFORE, "logon", kinds.GENERIC, lower=True),
+    *(
+        Hint(name, rf"{name}(?:{_FLAG}){{0,4}}{_GAP}[\"']?{_USER_BEFORE}", "logon", kinds.GENERIC, lower=True)
+        for name in ("sqlplus", "sqlldr", "expdp", "impdp")
+    ),
+    Hint(":5432:", r":5432:" + _DATABASE_AND_USER, "pgpass", kinds.GENERIC),
+    Hint(":*:", r":\*:" + _DATABASE_AND_USER, "pgpass", kinds.GENERIC),
     Hint("identified by", r"identified by[ \t]{1,8}(?=[\"']|\Z)", "argument", kinds.GENERIC, lower=True),
     Hint(
         "password",

@@ -1,7 +1,7 @@
 """The first look at a text: whether it could hold anything that is to be masked.
 
 Every text that is stored or shown passes here, and most of them no further. So this looks for literals, of which a key
-or a named secret has at least one, compiles no pattern for most texts, and loads nothing else. It may be wrong in one
+or a named secret has at least one, compiles no pattern for short texts, and loads nothing else. It may be wrong in one
 direction only: a text that it lets pass holds no secret.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, all_seen, compiled
@@ -28,12 +28,27 @@ NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
     '"auth"',
     "identified by",
+    *("sqlplus", "sqlldr", "expdp", "impdp", "jdbc:oracle:", ":5432:", ":*:"),
     *tables.PASSWORDS,
     *tables.AMBIGUOUS,
 )
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
+WORDS = (
+    *NAMES,
+    *("passw", "passp", "pw", "user", "sk-", "xox", "aiza", "_auth", "signature=", "variable", "echo ", "printf "),
+)
+"""With these, what hints need beside a name, and what they begin with: a text without one, in lower case, has none."""
+_COMMON = ("pass", "secret", "token", "key", "user")
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
 """The same of a shorter word, with what follows it."""
+_RARE = "ZJQKXVWGYBPHAU:/kqzjxvwy=<["
+"""Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
+_ANCHORS = (*"KIAJG/PBzqjxk*wv_b=p", "se")
+"""What several literals share, the rarest first."""
+_WARM = 131_072
+"""So many characters of long texts are looked at before patterns are made."""
+_IN_BESIDE = (*"0123456789.", "cio")
+"""One of these is in every key that is known by the name of its issuer alone."""
 _ENDLESS_URL = 1_024
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
@@ -134,31 +149,108 @@ def holds(text: str, literal: str) -> bool:
     return rarest(literal) in text and literal in text
 
 
-@functools.cache
-def _named() -> tuple[tuple[str, str], ...]:
-    return tuple((rarest(name), name) for name in NAMES)
+class Literals:
+    """Literals, and how they are searched for: each behind its rarest character, or with patterns in long texts.
+
+    One pattern finds all literals that share a rare character as fast as a single literal is found. Compiling the
+    patterns costs as much as searching many texts without them.
+    """
+
+    __slots__ = ("_by_rarest", "_gates", "literals")
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.literals = tuple(literals)
+        by_rarest: dict[str, list[str]] = {}
+        for literal in self.literals:
+            by_rarest.setdefault(rarest(literal), []).append(literal)
+        self._by_rarest = [*by_rarest.items()]
+        self._gates: list[tuple[str, str, list[str]]] | None = None
+
+    def found(self, text: str) -> list[str]:
+        """Which of them are in a text."""
+        if len(text) < SHORT or not _is_warm(len(text)):
+            return [each for rare, literals in self._by_rarest if rare in text for each in literals if each in text]
+        found = list[str]()
+        for anchor, gate, gated in self._with_gates():
+            if anchor in text and (not gate or compiled(gate).search(text)):
+                found += [literal for literal in gated if literal in text]
+        return found
+
+    def is_any_in(self, text: str) -> bool:
+        """Whether one of them is in a text."""
+        if len(text) < SHORT:
+            for rare, literals in self._by_rarest:
+                if rare in text:
+                    for literal in literals:
+                        if literal in text:
+                            return True
+            return False
+        return bool(self.found(text))
+
+    def _with_gates(self) -> list[tuple[str, str, list[str]]]:
+        if self._gates is None:
+            by_anchor: dict[str, list[str]] = {}
+            for literal in self.literals:
+                anchors = [anchor for anchor in _ANCHORS if anchor in literal] if literal not in _COMMON else []
+                by_anchor.setdefault([*anchors, literal][0], []).append(literal)
+            self._gates = [(anchor, _gate(anchor, gated), gated) for anchor, gated in by_anchor.items()]
+        return self._gates
 
 
-def _holds_short_name(lower: str) -> bool:
-    if len(lower) < SHORT:
-        return any(map(lower.__contains__, _SHORT_NAMES))
-    return compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
+def _gate(anchor: str, literals: list[str]) -> str:
+    """A pattern of literals from the character on that they share; empty for one by itself."""
+    if literals == [anchor]:
+        return ""
+    behind = [(literal[literal.index(anchor) + len(anchor) :], literal) for literal in literals]
+    return f"{re.escape(anchor)}(?:{'|'.join(f'{re.escape(rest)}(?<={re.escape(whole)})' for rest, whole in behind)})"
 
 
-def names_issuer(letters: Letters, lower: str, final: bool = True) -> bool:
-    """Whether a text names an issuer whose keys have no mark, and may hold such a key, or go on with one."""
-    if final and not letters.has_run(tables.SHORTEST_BESIDE):
-        return letters.has_run(LONG_RUN) and "airtable" in lower
-    return any(holds(lower, issuer) for issuer in tables.ISSUERS)
+_looked = [0]
+
+
+def _is_warm(length: int) -> bool:
+    """Whether so many long texts were looked at that patterns for them cost less."""
+    _looked[0] += length
+    return _looked[0] > _WARM
+
+
+_WORDS, _NAMES, _ISSUERS = Literals(WORDS), Literals(NAMES), Literals(tables.ISSUERS)
+_BEGINS = Literals(("-----BEGIN ", "---- BEGIN ", "Private-Lines: ", "AKIA", "ASIA", "AIza", "xox"))
+_UNSIGNED = Literals(mark for mark in tables.FORMS if mark[-1] not in tables.SIGNS)
+"""Marks that end with no sign."""
+
+
+def words(letters: Letters) -> frozenset[str]:
+    """Which of `WORDS` are in a text, in lower case, and all `LABELS` where it may hold one; looked for once."""
+    if letters.words is None:
+        found = _WORDS.found(letters.lower())
+        letters.words = frozenset((*found, *tables.LABELS) if letters.labelled else found)
+    return letters.words
+
+
+def names_issuer(letters: Letters, lower: str, start: int = 0) -> bool:
+    """Whether a text may hold a key that has no mark, and from a place on names the issuer of such keys."""
+    if not letters.has_run(tables.SHORTEST_BESIDE):
+        return letters.has_run(LONG_RUN) and lower.find("airtable", start) >= 0
+    if not any(map(letters.around_runs().__contains__, _IN_BESIDE)):
+        return False
+    return is_issuer_in(lower[start:] if start else lower)
+
+
+def is_issuer_in(lower: str) -> bool:
+    """Whether a text in lower case names an issuer whose keys have no mark."""
+    return _ISSUERS.is_any_in(lower)
 
 
 def holds_name(letters: Letters) -> bool:
     """Whether a word is in a text that a secret may follow; this is what most texts have that hold one."""
     lower = letters.lower()
-    for rare, name in _named():
-        if rare in lower and name in lower:
-            return True
-    return "pw" in lower and _holds_short_name(lower)
+    if len(lower) < SHORT:
+        return _NAMES.is_any_in(lower) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES)))
+    found = words(letters)
+    if not found.isdisjoint(NAMES):
+        return True
+    return "pw" in found and compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
 
 
 def holds_form(data: str, lower: str) -> bool:
@@ -187,34 +279,12 @@ _OPTIONS = frozenset((*tables.OPTION_LETTERS, tables.STDIN_LETTER))
 
 def _holds_begin(letters: Letters) -> bool:
     """Whether a key could be in a text that begins as no word does."""
-    data = letters.text
-    if "B" in data and letters.may_hold("BEGIN ") and ("-----BEGIN " in data or "---- BEGIN " in data):
-        return True
-    if "P" in data and letters.may_hold("Private-Lines: ") and "Private-Lines: " in data:
-        return True
-    if "I" in data and letters.may_hold("IA") and ("AKIA" in data or "ASIA" in data):
-        return True
-    return ("z" in data and letters.may_hold("AIza") and "AIza" in data) or ("x" in data and "xox" in data)
+    return _BEGINS.is_any_in(letters.text)
 
 
 def _begins(data: str) -> bool:
     """Whether `sk-` is more than the end of words such as `task-`."""
     return "\\" in data or "%" in data or "\x1b" in data or data.count("sk-") != data.count("task-")
-
-
-_PARTS = ("hook", "TT3", "EZ")
-_RARE = "ZJQKXVWGYBPHAU:/kqzjxvwy=<["
-"""Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
-
-
-@functools.cache
-def _marks() -> list[tuple[str, str, list[str]]]:
-    """Marks that end with no sign, by what several of them share, and its last character, which is looked for first."""
-    found: dict[str, list[str]] = {}
-    for mark in tables.FORMS:
-        if mark[-1] not in tables.SIGNS:
-            found.setdefault(next((part for part in _PARTS if part in mark), mark), []).append(mark)
-    return [(next((sign for sign in _RARE if sign in part), part[-1]), part, marks) for part, marks in found.items()]
 
 
 _IN_BODY = "A-Za-z0-9_+/=.-"
@@ -250,15 +320,15 @@ def is_marked(letters: Letters) -> bool:
 
 def marks(letters: Letters) -> Iterator[str]:
     """The marks of issuers that are in a text."""
-    data = letters.text
+    data = letters.around_runs()
     endings = _endings(data)
     if endings:
         by_ending = _marks_by_ending()
         for ending in endings:
             yield from [mark for mark in by_ending[ending] if mark in data]
-    for rare, part, others in _marks():
-        if rare in data and letters.may_hold(part) and part in data:
-            yield from [mark for mark in others if mark in data]
+    yield from _UNSIGNED.found(data)
+    if data is not letters.text and letters.is_split():
+        yield from [mark for mark in tables.SPLIT if mark in letters.text]
 
 
 @functools.cache

@@ -15,14 +15,26 @@ from collections.abc import Sequence
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.masking_letters import Letters, all_seen, compiled
-from orchestrator.core.masking_machine import AROUND, LINES_BEFORE, Machine, goes_on, may_begin
-from orchestrator.core.masking_prefilter import BROKEN, COLOURED, HIDDEN, NOTHING, SHORTEST_VALUE, look
+from orchestrator.core.masking_machine import BEHIND, LINES_BEFORE, STORED, Machine, first_begin, goes_on, may_begin
+from orchestrator.core.masking_prefilter import (
+    BROKEN,
+    COLOURED,
+    HIDDEN,
+    NOTHING,
+    SHORTEST_VALUE,
+    holds_registered,
+    look,
+)
 from orchestrator.core.named_tuple import NamedTuple
 
 _CONTEXT = 640
 """So much of what stands before a place decides what it is."""
 _HELD = 65_536
 """Unseen characters in a row, or within what may be a secret, of which no more are kept back."""
+
+
+_DENSE = 2
+"""Behind so many pieces with a secret in a row the next one is not looked at closely."""
 
 
 class _Part(NamedTuple):
@@ -74,9 +86,9 @@ class Stream:
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._by_lines = not any("\n" in secret or "\r" in secret for secret in secrets)
         # While all goes by, only its end is kept; the passes are told of it when one of them has something to do.
-        self._tail: str | None = None
+        self._tail: str | None = ""
         self._untold = 0
-        self._dense = False
+        self._dense = 0
 
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
@@ -97,8 +109,10 @@ class Stream:
             return passed
         self._tell()
         shown = self._pass.feed(rest)
-        self._dense = shown != rest
-        return passed + self._masked_again(shown)
+        self._dense = self._dense + 1 if shown != rest else 0
+        shown = self._masked_again(shown)
+        self._rest()
+        return passed + shown
 
     def _plain(self, text: str) -> tuple[int, bool]:
         """Up to where a piece holds no secret, and none begins; and whether it hides anything.
@@ -106,18 +120,18 @@ class Stream:
         One look decides that for most pieces. Where a secret may begin in the last line without its end, this is the
         end of the line before: what goes on behind that has a name before it, or begins as no word does.
         """
-        if self._near is not None or not self._by_lines or (self._tail is None and self._waits) or hidden.says(text):
+        if not self._by_lines or (self._tail is None and self._waits) or hidden.says(text):
             return 0, False
         known = self._context + text
         letters = Letters(known)
         found = look(known, self._secrets, keys_only=self._keys_only, letters=letters)
-        # Where the last piece held a secret the next one mostly does, and a closer look would only cost.
-        if found not in (NOTHING, HIDDEN) and (
-            self._dense
-            or found in (BROKEN, COLOURED)
-            or may_begin(known, self._secrets, self._keys_only, found, letters)
-        ):
-            return 0, False
+        # Where the last pieces held a secret the next one mostly does, and a closer look would only cost.
+        if found not in (NOTHING, HIDDEN):
+            if self._dense >= _DENSE or found in (BROKEN, COLOURED):
+                return 0, False
+            begin = self._first_begin(known, found, letters)
+            if begin < len(known):
+                return max(0, known.rfind("\n", 0, begin) + 1 + len(text) - len(known)), not text.isascii()
         # A look leaves out what is not Latin, whether a terminal shows it or not.
         hides = found == HIDDEN or not (text.isascii() or all_seen(text))
         if text.endswith("\n"):  # nothing that goes on behind it begins here
@@ -128,6 +142,13 @@ class Stream:
             return len(text) - begins, False
         end = text.rfind("\n") + 1
         return 0 if end < len(text) < _CONTEXT else end, hides
+
+    def _first_begin(self, known: str, found: int, letters: Letters) -> int:
+        """Where in what is known, in which a look has found something, the first secret begins, or may yet."""
+        if self._secrets and holds_registered(letters.text, self._secrets):
+            return 0
+        before = self._tail[: len(self._tail) - len(self._context)] if self._tail else ""
+        return first_begin(before, STORED if self._keys_only else found, letters, known, self._tail is not None)
 
     @property
     def _waits(self) -> bool:
@@ -149,15 +170,20 @@ class Stream:
         return self._pass.begins(known, sorted({read - place for place in (*self._pass.anew, *behind)}))
 
     def _passed(self, text: str, hides: bool) -> str:
+        self._until(text)
         if self._tail is not None and not hides:
             self._tail, self._untold = (self._tail + text)[-_CONTEXT:], self._untold + len(text)
             return text
         self._tell()
         passed = self._pass.pass_by(text, hides)
         passed = passed if self._again is None else self._again.pass_by(passed, hides)
+        self._rest()
+        return passed
+
+    def _rest(self) -> None:
+        """Keep the end of what was read alone, where all of it is given out and nothing that follows can change it."""
         ends = {each.plain_end for each in (self._pass, self._again) if each is not None}
         self._tail = ends.pop() if len(ends) == 1 else None
-        return passed
 
     def _tell(self) -> None:
         """Tell the passes of what went by."""
@@ -171,8 +197,9 @@ class Stream:
         """Mask what is masked again, as far as that may change it."""
         if self._again is None:
             return text
-        if self._pass.take_joins():
-            self._near = AROUND + len(text)
+        joined = self._pass.take_joins()
+        if joined is not None:
+            self._near = max(0, len(text) - joined) + BEHIND
         near, shown = self._until(text), ""
         if not near and not self._again.rests:
             near = text.find("\n", 0, _CONTEXT) + 1 or min(len(text), _CONTEXT)
@@ -203,9 +230,13 @@ class Stream:
             cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
                 masked, which in a whole text would be none.
         """
+        if self._tail is not None and not cut:
+            # Nothing is held back, or only what could have begun a secret; what was read before decides on nothing.
+            if not self._held or look(self._context + self._held, self._secrets, keys_only=self._keys_only) == NOTHING:
+                return self._held
         self._tell()
-        rest = (self._pass.feed(self._held) if self._held else "") + self._pass.close(cut)
-        return rest if self._again is None else self._again.feed(rest) + self._again.close(cut)
+        rest = self._pass.close(self._held, cut)
+        return rest if self._again is None else self._again.close(rest, cut)
 
 
 def masked(text: str, secrets: Sequence[str], keys_only: bool, coloured: bool = False) -> str:
@@ -271,10 +302,9 @@ class _Pass:
         """As of the machine."""
         return self._machine.begins(text, anew)
 
-    def take_joins(self) -> bool:
-        """Whether anything was masked since the last time that lets another value go on."""
-        joined, self._machine.joined = self._machine.joined, []
-        return bool(joined)
+    def take_joins(self) -> int | None:
+        """As of the machine."""
+        return self._machine.take_joins()
 
     def take_begun(self) -> str:
         """The beginning of something hidden that the last piece ended with, which is to stand before the next one."""
@@ -306,8 +336,8 @@ class _Pass:
         """Mask a text that is there as a whole."""
         return self._masked(text, final=True) + self._unseen(self._taken)
 
-    def close(self, cut: bool = False) -> str:
-        rest, self._begun = self._begun, ""
+    def close(self, text: str, cut: bool) -> str:
+        rest, self._begun = self._begun + text, ""
         out = self._masked(rest, final=True, cut=cut)
         return out + self._unseen(self._taken)
 

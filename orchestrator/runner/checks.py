@@ -6,7 +6,7 @@ Source: seed 001, Properties 4 and 11.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from orchestrator.core.running import checks, facts, tests_exist
 from orchestrator.core.running.checks import Checks
@@ -30,14 +30,15 @@ def find(root: str | os.PathLike[str], detection: Detection = tests_exist.DEFAUL
 
 def run(
     root: str | os.PathLike[str], *, timeout_s: float, detection: Detection = tests_exist.DEFAULT,
-    cancelled: Cancelled | None = None, tag: str | None = None,
+    cancelled: Cancelled | None = None, tag: str | None = None, only: Sequence[str] | None = None,
 ) -> dict[str, str | None]:
-    """Run all checks that a project has.
+    """Run the checks that a project has.
 
     Args:
         timeout_s: seconds that one command may take.
         cancelled: is asked some times a second whether to end them, with all that they started.
         tag: begins the mark by which their processes are found.
+        only: the names of the checks to run (default: all).
 
     Returns:
         By check: passed, where every command of it exits 0; else `failed: ` and how the first ended that did not;
@@ -56,7 +57,7 @@ def run(
                 return f"{facts.FAILED}: {ended.why} ({' '.join(argv)})"
         return facts.PASSED if argvs else None
 
-    return {name: outcome(getattr(found, name)) for name in Checks._fields}
+    return {name: outcome(getattr(found, name)) for name in only or Checks._fields}
 
 
 def other_tests(root: str | os.PathLike[str], detection: Detection = tests_exist.DEFAULT) -> tuple[str, ...]:

@@ -45,12 +45,17 @@ READY, TIED_READY = (
 )
 _CANDIDATES = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_pending
     LEFT JOIN tasks p ON p.session_id = t.session_id AND p.id = t.parent_id
-    WHERE t.session_id = :session AND t.status IN ('backlog', 'todo')
-    AND (t.assignee IN (:agent, :place) OR (t.assignee IS NULL
-        AND (t.parent_id IS NULL OR p.assignee IN (SELECT value FROM json_each(:above)))))
+    WHERE t.session_id = :session AND t.status IN ('backlog', 'todo') AND ({{}})
     AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group) AND NOT {_WAITS} {{}}
     ORDER BY t.priority, t.created_at"""
-CANDIDATES, TIED_CANDIDATES = (_CANDIDATES.format(more) for more in ("", _TIE))
+_NEAR = """t.assignee IN (:agent, :place) OR (t.assignee IS NULL
+        AND (t.parent_id IS NULL OR p.assignee IN (SELECT value FROM json_each(:above))))"""
+# What `permissions.move` lets anybody start.
+_FREE = """t.assignee IS NULL
+        OR EXISTS (SELECT 1 FROM agents a WHERE a.id = t.assignee AND a.active = 0)"""
+CANDIDATES, TIED_CANDIDATES, FREE, TIED_FREE = (
+    _CANDIDATES.format(whose, more) for whose in (_NEAR, _FREE) for more in ("", _TIE)
+)
 DEAD_END = f"""SELECT d.task_id, o.id FROM tasks t INDEXED BY ix_tasks_pending
     CROSS JOIN task_dependencies d ON d.session_id = :session AND d.removed_seq IS NULL
         AND d.task_id IN ({task_conditions.ROW_AND_ABOVE})
@@ -193,15 +198,17 @@ def ready(
 def candidate(
     connection: sqlite3.Connection, session: str, asker: Standing, fits: Callable[[Task], bool]
 ) -> Task | None:
-    """The first pending task that an agent may take: its own, or one that nobody has, its dependencies done.
+    """The first pending task that an agent may take, its dependencies done.
 
-    A subtask that nobody has is for those below who has the task.
+    Its own, those that nobody has and the subtasks of who is above it come first; then what is left that anybody may
+    start: subtasks of others' tasks that nobody has, and tasks of who is out of service.
     """
     parameters: dict[str, object] = {
         "session": session, "agent": asker.id, "place": asker.place, "group": asker.group_id,
         "above": strict_json.canonical(list(asker.above)),
     }  # fmt: skip
-    return _first(connection, (CANDIDATES, TIED_CANDIDATES), parameters, fits)
+    near = _first(connection, (CANDIDATES, TIED_CANDIDATES), parameters, fits)
+    return near or _first(connection, (FREE, TIED_FREE), parameters, fits)
 
 
 def own_elsewhere(connection: sqlite3.Connection, session: str, asker: Standing, main: str | None) -> list[Task]:

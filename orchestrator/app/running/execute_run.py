@@ -293,22 +293,32 @@ def called(
 def _check(
     job: Job, before: Snapshot, changes: Sequence[Change], result: port.ExecutorResult
 ) -> tuple[Mapping[str, str | None], str | None]:
-    """Run the project's own checks where source was changed; the tests' outcome, by itself, comes last."""
+    """Run the project's own checks where source was changed, and its tests where they are ordered to pass.
+
+    Returns:
+        The outcome of each check; that of the tests by itself.
+    """
     detection, touched = job.settings.detection, [change.path for change in changes if change.kind != snapshot.DELETED]
     source = [path for path in touched if tests_exist.is_source(path, detection)]
     ended = result.status == states.ERROR or result.executor_blocked or result.exit_code not in (None, 0)
     ended = ended or _is_cancelled(job, result)
-    if job.run.task_type != task_types.IMPLEMENTATION or not source or ended:
+    every = job.run.task_type == task_types.IMPLEMENTATION and bool(source)
+    if ended or not (every or (changes and _orders_passing(job))):
         return {}, None
     timeout_s = float(job.settings.timeouts.operation_timeout_seconds)
     outcome = checks.run(
         job.run.verification_root, timeout_s=timeout_s, detection=detection, cancelled=job.cancelled,
-        tag=orphan_recovery.tag(process_identity.mine(), job.run.id),
+        tag=orphan_recovery.tag(process_identity.mine(), job.run.id), only=None if every else ("tests",),
     )  # fmt: skip
     if not tests_exist.own_tests(before.files, detection) and outcome.get("tests") is None:
         return outcome, words.NONE
     tests = outcome.get("tests")
     return outcome, None if tests is None else words.PASSED if tests == words.PASSED else words.FAILED
+
+
+def _orders_passing(job: Job) -> bool:
+    """Whether tests have to pass behind this part of the run, which is the last one."""
+    return (job.part is None or not job.part.later) and mentions.orders_passing(job.run.prompt)
 
 
 def _is_cancelled(job: Job, result: port.ExecutorResult) -> bool:
@@ -346,6 +356,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         beside=seen.beside,
         unattributed=tuple(snapshot.told(change.path) for change in seen.shared),
         tests=seen.tests,
+        tests_ordered=_orders_passing(job),
         checks_failed=tuple(name for name, outcome in seen.checks.items() if outcome not in (None, phases.PASSED)),
         violations=tuple(f"{each.sentence()}{where}" for each in seen.broken),
         error=result.error,

@@ -53,7 +53,8 @@ class Facts(NamedTuple):
     unapproved: subtasks that an agent made for itself.
     evidence_missing: operations without evidence. evidence_faults: code and sentence of each fault.
     tests: passed, failed, none (there are no tests), or None where none were run.
-    tests_required: source that an IMPLEMENTATION changes needs passed tests.
+    tests_required: source that an IMPLEMENTATION changes needs passed tests. tests_ordered: the task orders that tests
+        pass, so that they are its evidence, whatever was changed.
     checks_failed: the project's own checks that did not pass, by name.
     violations: limits that were broken, in words. log_error: why the log of the run could not be written.
     expected: its answer claims an end only as what should be. said: its answer without the words in it that are data,
@@ -90,6 +91,7 @@ class Facts(NamedTuple):
     evidence_faults: Sequence[tuple[str, str]] = ()
     tests: str | None = None
     tests_required: bool = True
+    tests_ordered: bool = False
     checks_failed: Sequence[str] = ()
     violations: Sequence[str] = ()
     error: str | None = None

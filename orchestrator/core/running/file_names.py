@@ -49,10 +49,8 @@ _TESTS = re.compile(words.TESTS, re.IGNORECASE)
 _DELETE = re.compile(words.any_of(words.DELETE), re.IGNORECASE)
 _PLACES = frozenset(words.PLACES.split("|"))
 _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
-    re.findall(
-        "[a-z]+",
-        "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other name names")),
-    )
+    re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS)))
+    + "it them some other name names extension suffix type format size path header".split()
 )
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
 _RUN = re.compile(
@@ -69,6 +67,8 @@ _BRACES = re.compile(
     r"(?<![\w./${}-])([\w./-]*)\{([\w.-]{1,60}(?:,[\w.-]{0,60}){1,20}|\d{1,3}\.\.\d{1,3})\}([\w./-]*)(?![\w{}])",
     re.ASCII,
 )
+_BACKSLASHES = re.compile(r"(?<![\w\\:])(?:[\w.-]+\\)+[\w.*-]+\\?|(?<![\w\\:.])[\w.-]+\\(?=[\s\"'`.,;)]|\Z)", re.ASCII)
+"""A path as Windows writes it."""
 _MOST = 20
 """Names that are made of one pattern with braces."""
 _TEXT = re.compile(
@@ -86,6 +86,7 @@ _TOKEN = re.compile(
 )
 _ASCII_NAME = re.compile(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
+_PARTICLES = frozenset("をはがにへでとのも")
 _DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
 _WORD = re.compile(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
 _FOLDER_NAME = re.compile(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
@@ -207,6 +208,7 @@ def plain(text: str) -> str:
     said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
     said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
+    said = _BACKSLASHES.sub(lambda match: match[0].replace("\\", "/"), said)
     said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)
     said = _BRACES.sub(_expanded, said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
@@ -364,7 +366,8 @@ def _unicode(start: int, token: str, text: str, index: Index) -> Iterator[Place]
         if match[0].lower() not in words.EXTENSIONS or match.start() < at:
             continue
         name = _stem(token[at : match.start()]) + match[0]
-        if name != match[0] and name.lower() not in words.PRODUCTS:
+        # "拡張子を.txtに" names a kind.
+        if name != match[0] and name.lower() not in words.PRODUCTS and name[: -len(match[0])] not in _PARTICLES:
             yield Place(start + match.end() - len(name), start + match.end(), names.normal_path(name))
             at = match.end()
     for match in _ASCII_NAME.finditer(token):

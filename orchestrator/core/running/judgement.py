@@ -222,7 +222,10 @@ def _target_unmet(facts: Facts) -> str | None:
 
 
 def _tests_unproven(facts: Facts) -> Objection | None:
-    """A change of source that nobody foresaw needs tests just as one that the task named."""
+    """A change of source that nobody foresaw needs tests just as one that the task named; so does an order to pass."""
+    if facts.tests_ordered and facts.tests not in (PASSED, FAILED) and has_changed(facts):
+        code, what = ("E211", "there are none") if facts.tests == NONE else ("E210", "they were not run")
+        return Objection(states.NO_EVIDENCE, f"The task orders tests to pass, and {what}.", code)
     if not facts.tests_required or facts.task_type != task_types.IMPLEMENTATION or facts.tests in (PASSED, FAILED):
         return None
     source = [file.path for file in facts.verified if proves(file) and tests_exist.is_source(file.path)]

@@ -90,7 +90,7 @@ class Mention(NamedTuple):
     @property
     def required(self) -> bool:
         """Whether it has to be done whatever else was."""
-        return self.kind in (MADE, DELETED)
+        return self.kind in (MADE, DELETED, EMPTIED)
 
     @property
     def covers(self) -> bool:
@@ -150,6 +150,11 @@ _SOURCE = re.compile(
 _SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
 _SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
 _EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_ALL_BUT = re.compile(
+    rf"(?<!\w)(?:everything|anything|all|every)(?!\w)[^.,;\n]*\ue000[^.,;\n]*\s(?:but|save)"
+    rf"\s+(?:not\s+)?{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
 _NOTHING_ELSE = re.compile(rf"(?<!\w)(?:{words.any_of(words.NOTHING_ELSE)})(?!\w)[^.;\n]{{0,80}}\Z", re.IGNORECASE)
 _ANNOUNCED = re.compile(f"{words.ANNOUNCED}|{words.ANNOUNCED_JA}", re.IGNORECASE)
 _KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
@@ -165,7 +170,9 @@ _RELATIVE_JA = re.compile(
 _FROM_JA = re.compile("から[「『`]?\ue000+[」』`]?[にへ]")
 _OF_JA = re.compile("の[^、。\\s\ue000]{1,12}を[「『`]?\ue000+[」』`]?に")
 _COPIES_JA = re.compile(words.COPY_JA)
-_WHICH_JA = re.compile(rf"(?:{words.DELETE_JA})[^、。\s]{{0,8}}(?:ファイル|フォルダ|もの|の)は[「『`]?\Z")
+_WHICH_JA = re.compile(
+    rf"(?:{words.DELETE_JA}|{words.TIDY_JA})[^、。\s]{{0,8}}(?:ファイル|フォルダ|もの|の)は[「『`]?\Z"
+)
 _IF_JA = re.compile("が(?:あれば|あったら|ある場合|存在)")
 _PARTICLE = re.compile(
     rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
@@ -206,6 +213,8 @@ _PROPOSED = re.compile(
 _NOTHING = re.compile(rf"(?<!\w)(?:{words.any_of(words.NOTHING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _MAY = re.compile(rf"{_QUOTE}\s+(?:{words.FOLDER}\s+)?(?:{words.any_of(words.PASSIVES)})(?!\w)", re.IGNORECASE)
 _WHERE = re.compile(r"[\"'`]*\s+(?:files?\s+)?(?:in|from|under|below|inside|within)\s", re.IGNORECASE)
+_IN = re.compile(rf"{_WHERE.pattern}{_ARTICLE}{_QUOTE}", re.IGNORECASE)
+_IN_JA = re.compile(f"[」』`]?(?:{words.FOLDER_JA})?(?:内|の中|配下|以下)?の(?:すべての|全ての|全部の)?[「『`]?")
 _ENSURED = re.compile(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _AWAY = re.compile(
     rf"{_QUOTE}\s+(?:is (?:gone|deleted|removed|moved)|no longer exists|does not exist|doesn't exist)(?!\w)",
@@ -222,6 +231,39 @@ _PASSIVE = re.compile(
     rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
     re.IGNORECASE,
 )
+_PUT = re.compile(rf"{_EDGE}(?:{words.PUT_AWAY})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_BIN = re.compile(rf"(?:\A|[.!?,;:\n]\s*|\b(?:please|and|then|just|to)\s+)bin\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_AWAY_WITH_IT = re.compile(
+    rf"{_QUOTE}(?:\s+file)?\s+(?:(?:away|out)(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:please|now|today|and|then|too|as|since|because)\b)"
+    rf"|(?:in(?:to)?|to)\s+(?:the\s+)?(?:{words.any_of(words.TRASH)})(?:\s+(?:can|bin))?(?!\s+(?:{words.FOLDER})|[\w/.-]))",
+    re.IGNORECASE,
+)
+"""What is put away, in two parts around its name."""
+_ENDS = r"(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:any\s?more|any\s+longer|now|and|so|here|by|since|because|then)\b)"
+_UNNEEDED = re.compile(
+    rf"{_QUOTE}(?:\s+file|\s+{words.FOLDER})?\s*[,;:.(\u2013\u2014-]*\s*(?:(?:because|as|since|for|and)\s+)?"
+    r"(?:(?:it|they|this|that|which|we|i)(?:['\u2019](?:s|re))?\s+)?(?:(?:is|are|was|were|be|looks|seems|became)\s+)?"
+    rf"(?:(?:now|just|only|by now|simply|an?|already|really|completely|long)\s+){{0,3}}(?:{words.UNNEEDED}){_ENDS}"
+    rf"|{_QUOTE}[,;:.]?\s+(?:(?:because|as|since|for)\s+)?(?:we\s+|i\s+)?(?:{words.UNNEEDED_BY})\s+(?:it|them)(?!\w)",
+    re.IGNORECASE,
+)
+_UNNEEDED_BEFORE = re.compile(
+    rf"(?<![\w-])(?:(?:{words.UNNEEDED})(?:\s+(?:files?|{words.FOLDER}))?(?:\s+(?:called|named))?"
+    rf"|(?:{words.UNNEEDED_BY}))\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+_CLEAN_IT = re.compile(
+    rf"[^\n]{{0,80}}?{_EDGE}(?:{words.any_of(words.CLEAN)})(?:\s+(?:it|them|this file|that file|up|out|away))+"
+    r"(?!\w|\s+\ue000)",
+    re.IGNORECASE,
+)
+_UNNEEDED_JA = re.compile(
+    f"[「『`]?(?:というファイル)?[はが][^、。\\n\ue000]{{0,8}}?(?:{words.UNNEEDED_JA})"
+)
+_UNNEEDED_BEFORE_JA = re.compile(
+    f"(?:{words.UNNEEDED_JA})[^、。\\s\ue000]{{0,6}}(?:(?:ファイル|{words.FOLDER_JA})の?)?[「『`]?\\Z"
+)
+_TIDY_JA = re.compile(f"(?P<tidy>{words.TIDY_JA})|整理|掃除|{words.CLEAN_JA}")
 _DO_IT = re.compile(
     rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)"
     rf"(?!\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z)",
@@ -229,11 +271,19 @@ _DO_IT = re.compile(
 )
 """What is done to the name before it, which is no mere source then."""
 _INSTEAD = re.compile(
-    rf"{_QUOTE}\s*[,;:\u2013\u2014-]+\s*(?:(?:but|just|only|rather|instead|simply|please|and|then)\s+){{0,3}}"
+    rf"{_QUOTE}(?:\s+(?:away|out))?\s*[,;:\u2013\u2014-]+\s*(?:(?:but|just|only|rather|instead|simply|please|and|then)\s+){{0,3}}"
     rf"(?:{_VERBS})\s+(?:it|them)(?!\w)(?![^.\n]*\bor\b)",
     re.IGNORECASE,
 )
 """What is to be done instead of what was denied."""
+_OR_ELSE = re.compile(
+    rf"{_QUOTE},?\s+or\b[^.;\n\ue000]{{0,60}}?{_EDGE}"
+    rf"(?:{words.any_of(f'{words.CHANGE}|{words.MAKE}')})\s+(?:it|them)(?!\w)",
+    re.IGNORECASE,
+)
+"""What else may be done with what is to be deleted."""
+_EXTENSION = re.compile(rf"(?<!\w)(?:extension|suffix)s?\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_EXTENSION_JA = re.compile("の拡張子を")
 _INSTEAD_JA = re.compile("[をはも]?(?:削除せず|消去せず|消さず|捨てず|移動せず)に?、?(?P<rest>[^。\n]*)")
 _RENAME_IT = re.compile(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
 _ONLY = re.compile(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
@@ -304,12 +354,13 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     """
     plain = file_names.plain(text)
     index = Index(tree)
-    places = file_names.places(plain, index)[:_MOST]
+    places, within = _scoped(plain, file_names.places(plain, index)[:_MOST], index)
     masked = file_names.masked(plain, places)
     found: dict[str, Mention] = {}
     roles = _roles(masked, places, index)
     readings = [(place, said, _mention(place, said, index))
-                for place, said in zip(places, _readings(masked, places, roles), strict=True)]  # fmt: skip
+                for place, said in zip(places, _readings(masked, places, roles), strict=True)
+                if place.start not in within]  # fmt: skip
     renames = _RENAMES.search(masked) is not None
     readings = [
         (place, said, each._replace(moved=moves, renamed=moves and renames)) for place, said, each in readings
@@ -326,6 +377,20 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     for mention in _common(masked, tuple(found.values())):
         found.setdefault(mention.name, mention)
     return tuple(found.values())
+
+
+def _scoped(text: str, places: Sequence[Place], index: Index) -> tuple[list[Place], set[int]]:
+    """The places, where a pattern said to be in a folder means what is there; and where these folders are named."""
+    found, within = list(places), set[int]()
+    for number, (one, other) in enumerate(itertools.pairwise(places)):
+        between = text[one.end : other.start]
+        for at, pattern, folder, where in ((number, one, other, _IN), (number + 1, other, one, _IN_JA)):
+            name = "/**/".join((*index.entries(folder.name)[1][:1], pattern.name))
+            is_pattern = "*" in pattern.name and "/" not in pattern.name and where.fullmatch(between)
+            if is_pattern and name != pattern.name and any(_fits(path, name) for path in index.tree.files):
+                found[at] = pattern._replace(name=name)
+                within.add(folder.start)
+    return found, within
 
 
 def of_type(found: Iterable[Mention], task_type: str | None, *, guessed: bool = False) -> tuple[Mention, ...]:
@@ -350,6 +415,14 @@ def deletes(text: str) -> bool:
     return _DELETES.search(_ANNOUNCED.sub("", _blackened(text))) is not None
 
 
+def orders_passing(text: str) -> bool:
+    """Whether a task orders that tests pass.
+
+    Source: seed 001, Property 8.
+    """
+    return any(map(tests_exist.are_to_pass, sentences(text)))
+
+
 def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
     """The mentions of which at least one has to be touched."""
     return tuple(each for each in found if each.decides)
@@ -357,7 +430,7 @@ def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
 
 def loosened(mention: Mention) -> Mention:
     """The mention, where it is enough that another one is done."""
-    return mention._replace(kind={MADE: CHANGED, DELETED: EITHER}.get(mention.kind, mention.kind))
+    return mention._replace(kind={MADE: CHANGED, DELETED: EITHER, EMPTIED: EITHER}.get(mention.kind, mention.kind))
 
 
 def sole(found: Sequence[Mention], text: str) -> Mention | None:
@@ -399,8 +472,8 @@ def judged(
     if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
         unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
     hurt = [each for each in found if state.is_hurt(each)]
-    how = {KEPT: "deleted", DENIED: "changed"}
-    unmet += [f"{each.name} was {how[each.kind]}, which the task forbids" for each in hurt]
+    how = {DENIED: "changed, which the task forbids", SOURCE: "deleted, which the task refers to"}
+    unmet += [f"{each.name} was {how.get(each.kind, 'deleted, which the task forbids')}" for each in hurt]
     gone = [path for path, change in touched.items() if change == GONE]
     deleted = tuple(path for path in gone if any(each.covers and _matches(each, path) for each in found))
     deleted += tuple(each.name for each in found if each.covers and state.is_folder_gone(each) and not deleted)
@@ -447,13 +520,17 @@ class _State:
         """Whether what is ordered of it by itself was done."""
         if mention.kind == DELETED:
             return not self._is_left(mention)
+        if mention.kind == EMPTIED:
+            return not self._is_filled(mention)
         there = mention.kind == MADE and mention.name in self._after.files
         return there or self.is_touched(mention)
 
     def is_hurt(self, mention: Mention) -> bool:
         """Whether it was changed in a way that the task forbids."""
         changes = self._changes(mention)
-        return (mention.kind == DENIED and bool(changes)) or (mention.kind == KEPT and GONE in changes)
+        # Tests that are only referred to, as those that have to pass, prove nothing once they are gone.
+        kept = mention.kind == KEPT or (mention.kind == SOURCE and tests_exist.is_of_tests(mention.name))
+        return (mention.kind == DENIED and bool(changes)) or (kept and GONE in changes)
 
     def _is_left(self, mention: Mention) -> bool:
         """Whether anything is left of what has to be gone; one of several files of a name is enough."""
@@ -651,7 +728,10 @@ def _of_shell(places: Sequence[Place], number: int) -> _Said:
 def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     direct = bool(heard.verb) and not heard.lead and _is_object(between) and not _OWNS.match(after)
     said = _Said(heard.verb, direct, optional=heard.perhaps)
-    phrase = _phrase(said, before, after) or _excepted(said, before, heard) or _instead(said, before, after, heard)
+    if heard.verb == "delete" and _OR_ELSE.match(after):
+        said = said._replace(optional=True)
+    phrase = _phrase(said, before, after) or _excepted(said, before, between, heard)
+    phrase = phrase or _instead(said, before, after, heard)
     if phrase is not None:
         return phrase
     if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
@@ -659,13 +739,16 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
         return said._replace(kind=SOURCE)
     if heard.denied and not _ONLY.search(before):
-        return said._replace(kind=KEPT if heard.verb in ("delete", "move") else DENIED)
+        goes = heard.verb in ("delete", "move") or (_PUT.search(before) and _AWAY_WITH_IT.match(after))
+        return said._replace(kind=KEPT if goes else DENIED)
     if _ALONE.match(after):
         return said._replace(kind=DENIED)
     if _KEEPS.search(before) and not after.strip("\"'`) ")[:1].isalpha():
         return said._replace(kind=KEPT)
     if _PASSIVE.match(after) or (_ENSURED.search(before) and _AWAY.match(after)):
         return _Said("delete", True)
+    if (away := _put_away(said, before, after)) is not None:
+        return away
     read = _READ.search(before) or _READ_AFTER.match(after) or _RELATIVE.search(before)
     return said._replace(
         read=read is not None or heard.perhaps,
@@ -676,10 +759,21 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     )
 
 
+def _put_away(said: _Said, before: str, after: str) -> _Said | None:
+    """What is put away, or cleaned up because nobody needs it, is to be deleted; None where nothing is said of that."""
+    if (_PUT.search(before) and _AWAY_WITH_IT.match(after)) or _BIN.search(before):
+        return _Said("delete", True)
+    if not (_UNNEEDED.match(after) or _UNNEEDED_BEFORE.search(before)):
+        return None
+    if (said.verb == "clean" and said.direct) or _CLEAN_IT.match(after):
+        return _Said("delete", True)
+    return said._replace(kind=EITHER) if not said.verb and not _DO_IT.search(after) else None
+
+
 def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | None:
     """What a folder is emptied of, and what is to be done instead of what is denied; None elsewhere."""
     if not heard.denied:
-        empties = heard.verb in ("delete", "clean") and _ALL_OF.search(before)
+        empties = heard.verb in ("delete", "clean", "move") and _ALL_OF.search(before)
         return said._replace(kind=EMPTIED) if empties else None
     instead = _INSTEAD.match(after)
     if instead is not None:
@@ -687,11 +781,11 @@ def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | N
     return _Said("move", True) if _RENAME_IT.search(after) else None
 
 
-def _excepted(said: _Said, before: str, heard: _Hearing) -> _Said | None:
+def _excepted(said: _Said, before: str, between: str, heard: _Hearing) -> _Said | None:
     """What an exception before a place says of it; None where there is none."""
     found = _EXCEPT.search(before)
     if found is None:
-        return None
+        return said._replace(kind=DENIED) if _ALL_BUT.search(between) and not heard.denied else None
     if _NOTHING_ELSE.search(before, 0, found.start() + 1):
         return said._replace(direct=True, optional=True, read=True)
     return said if heard.denied else said._replace(kind=DENIED)
@@ -703,6 +797,8 @@ def _phrase(said: _Said, before: str, after: str) -> _Said | None:
         return said._replace(kind=DENIED)
     if _PROGRAM.match(before) or _EVIDENCE.search(before):
         return said._replace(kind=SOURCE)
+    if _EXTENSION.search(before) and said.verb in ("change", "move"):
+        return _Said("move", True)
     return _Said("delete", True) if _PROPOSED.search(before) else None
 
 
@@ -712,16 +808,16 @@ def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
     Args:
         rest: what follows, up to any length. after: up to the next mention.
     """
-    if _WHICH_JA.search(before) and after.startswith(("です", "だ", "である")):
-        return _Said("delete", True)
-    if _KEPT_JA.match(after):
-        return _Said(kind=KEPT)
+    if (phrase := _phrase_ja(before, after)) is not None:
+        return phrase
     if (instead := _instead_ja(after)) is not None:
         return instead
     if _DENIED_JA.match(after.partition("、")[0] + ("、" if "、" in after else "")):
         return _Said(kind="" if after.startswith("以外") and _DENIED_JA.match(after, 2) else DENIED)
     if _SOURCE_JA.match(after):
         return _Said(kind=SOURCE)
+    if (tidied := _tidied_ja(before, rest, after)) is not None:
+        return tidied
     particle = _PARTICLE.match(after)
     which = particle["particle"] if particle else ""
     sentence = rest.partition("。")[0]
@@ -743,11 +839,37 @@ def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
                  into=which == "に" and kind == "make")  # fmt: skip
 
 
+def _phrase_ja(before: str, after: str) -> _Said | None:
+    """What a set phrase says of a place in Japanese; None where there is none."""
+    if _WHICH_JA.search(before) and after.startswith(("です", "だ", "である")):
+        return _Said("delete", True)
+    if _KEPT_JA.match(after):
+        return _Said(kind=KEPT)
+    verb = _VERB_JA.search(after) if _EXTENSION_JA.match(after) else None
+    return _Said("move", True) if verb and verb.lastgroup in ("change", "move") else None
+
+
 def _instead_ja(after: str) -> _Said | None:
     """What is to be done in Japanese instead of a deletion; None where there is nothing of it."""
     instead = _INSTEAD_JA.match(after)
     verb = _VERB_JA.search(instead["rest"]) if instead else None
     return _Said(verb.lastgroup or "", True) if verb and verb.lastgroup not in ("delete", "move") else None
+
+
+def _tidied_ja(before: str, rest: str, after: str) -> _Said | None:
+    """As `_put_away`: what is tidied away may go or change, and goes where nobody needs it."""
+    unneeded = _UNNEEDED_JA.match(after) or _UNNEEDED_BEFORE_JA.search(before)
+    said = rest.partition("\ue000")[0] if unneeded else after.partition("。")[0]
+    verb, tidy = _VERB_JA.search(said), _TIDY_JA.search(said)
+    if tidy and (verb is None or tidy.start() <= verb.start()):
+        if unneeded:
+            return _Said("delete", True)
+        particle = _PARTICLE.match(after)
+        is_object = particle is None or particle["particle"] in ("を", "も", "は")
+        return _Said("change", True, EITHER) if tidy["tidy"] and is_object else None
+    if unneeded and verb and verb.lastgroup == "delete" and "。" in said[: verb.start()]:
+        return _Said("delete", True)
+    return _Said("", True, EITHER) if unneeded and verb is None and not _verbs(said) else None
 
 
 def _is_emptied_ja(kind: str, which: str, after: str) -> bool:
@@ -765,7 +887,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     elif said.role in (_OVERWRITTEN, SOURCE):
         kind = EITHER if said.role == _OVERWRITTEN else SOURCE
     elif not kind and said.verb in ("delete", "move") and said.direct:
-        kind = EITHER if said.optional or (patterns and said.within) else DELETED
+        kind = EITHER if said.optional or (patterns and said.within and "/" not in place.name) else DELETED
     elif not kind and said.verb in ("delete", "clean") and (folder or (patterns and not said.taken)):
         kind = EITHER
     elif not kind:
@@ -794,7 +916,8 @@ def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
             yield from (Mention(each, EITHER, patterns=patterns) for each in itertools.islice(said, 1))
         if _EVERYTHING.search(masked) and not deciding(found):
             yield Mention("everything", EITHER, patterns=("**",))
-    subjects = tuple(_subjects(masked, _MAKES))
+    # "Fix the failing tests" is about what they test.
+    subjects = tuple(_subjects(tests_exist.TO_PASS.sub(" ", masked), _MAKES))
     if any(_TESTS.search(each) or _TESTS_JA.search(each) for each in subjects) and not deciding(found):
         yield Mention("the tests", CHANGED, tests=True)
 

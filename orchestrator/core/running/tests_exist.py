@@ -1,6 +1,7 @@
-"""Whether a project has tests, as its list of files shows it: before source changes, there have to be some.
+"""Whether a project has tests, as its list of files shows it: before source changes, there have to be some; and
+whether an order says that tests have to pass.
 
-Source: seed 001, Property 11.
+Source: seed 001, Properties 8 and 11.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.core import names, strict_json
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import codes
+from orchestrator.core.running import codes, vocabulary
 from orchestrator.hints import Any
 
 SOURCE_EXTENSIONS = tuple(
@@ -42,6 +43,10 @@ _SPECIAL = r"\*\*/|/\*\*|\*|\[cm\]\?|\[jt\]|x\?"
 _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "[cm]?": "[cm]?", "[jt]": "[jt]", "x?": "x?"}
 
 Argv = tuple[str, ...]
+
+TO_PASS = re.compile(rf"(?<![\w.\-/])(?:{vocabulary.TO_PASS})|{vocabulary.TO_PASS_JA}", re.IGNORECASE)
+"""What orders that tests pass, in a text with its mentions blackened."""
+_ONLY_SPEAKS = re.compile(rf"(?<!\w)(?:{vocabulary.SPEAKS_OF_PASSING})(?!\w)[^,.;\n]*\Z", re.IGNORECASE)
 
 
 class Detection(NamedTuple):
@@ -142,6 +147,14 @@ def require(
         what = "source files" if source is None else ", ".join(names.shown(path, 100) for path in source[:5])
         raise codes.refused("E211", f"The project has no tests, and the task changes {what}.", source=source)
     return found
+
+
+def are_to_pass(sentence: str) -> bool:
+    """Whether a sentence, with its mentions blackened, orders that tests pass: they are the evidence of it then.
+
+    Source: seed 001, Property 8 (required tests passed).
+    """
+    return any(not _ONLY_SPEAKS.search(sentence, 0, found.start()) for found in TO_PASS.finditer(sentence))
 
 
 def _matches(path: str, patterns: tuple[str, ...]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
-from orchestrator.core.running import ambiguity, mentions, renamed_files, vocabulary
+from orchestrator.core.running import ambiguity, mentions, renamed_files, tests_exist, vocabulary
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Tree
 from orchestrator.errors import UsageError
@@ -140,7 +140,7 @@ def _kind(sentence: str) -> str:
             return found
     said = _LEADS.sub("", _CONDITION.sub("", _LEADS.sub("", sentence, 1), 1), 1)
     question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
-    if _BEGS.search(sentence) or (not question and renamed_files.is_ordered(said)):
+    if _BEGS.search(sentence) or (not question and (renamed_files.is_ordered(said) or tests_exist.are_to_pass(said))):
         return _ORDERED
     order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
     asks = _ASKS.search(said)
@@ -174,7 +174,7 @@ def _kind_ja(clause: str) -> str:
     said = _POLITE_JA.sub("て", clause)
     if _ASKS_JA.search(said):
         return _ASKED
-    return _ORDERED if _ORDER_JA.search(said) else ""
+    return _ORDERED if _ORDER_JA.search(said) or tests_exist.are_to_pass(said) else ""
 
 
 def _edit(text: str, sentences: Sequence[str]) -> str:

@@ -1,5 +1,5 @@
 """The word lists by which the runner reads a task and an answer, in English and Japanese. Data, but for
-the function that makes a pattern of a list: no rule stands here.
+the functions that make a pattern of a list, and the slips of the keyboard of a word: no rule stands here.
 
 Entries are separated by strokes. English ones are matched as whole words in any case; Japanese ones are matched
 wherever they stand, since nothing separates words there. What each list decides is said where it is used.
@@ -7,7 +7,17 @@ wherever they stand, since nothing separates words there. What each list decides
 
 from __future__ import annotations
 
+
+def slips(*verbs: str) -> str:
+    """The list of some verbs as they are mistyped: without one letter behind the first, or with two exchanged."""
+    found = {verb[:at] + verb[at + 1 :] for verb in verbs for at in range(1, len(verb))}
+    found |= {verb[:at] + verb[at + 1] + verb[at] + verb[at + 2 :] for verb in verbs for at in range(len(verb) - 1)}
+    return "|".join(sorted(found - {*verbs, "crate", "crete"}))
+
+
+_MISTYPED = slips("update", "modify", "replace", "correct", "change")
 MAKE = (
+    f"{slips('create')}|"
     "create|make|write|add|generate|build|produce|develop|implement|introduce|touch|mkdir|scaffold|draft"
     "|compose|author"
     "|initiali[sz]e|init|provide|prepare|insert|append|prepend|put|save|store|export|dump|record|output|emit|place"
@@ -19,6 +29,7 @@ MAKE = (
     "|see to it"
 )
 CHANGE = (
+    f"{_MISTYPED}|"
     "fix|change|update|modify|edit|correct|adjust|tweak|repair|improve|refactor|rework|rewrite|extend|replace"
     "|overwrite"
     "|format|reformat|bump|simplify|shorten|mend|tidy|patch|amend|revise|polish|proofread|reword|rephrase"
@@ -32,15 +43,35 @@ CHANGE = (
     "|must contain|must say|must have|should contain|should say|should have|needs? to contain|has to contain|tidy up"
     "|must be|should be|needs? to be|has to be|have to be|do it|do this|do that|wrap|unify|merge|modernize"
     "|modernise|unblock|restart|harmoni[sz]e|normali[sz]e|standardi[sz]e|streamline|deduplicate|toggle"
-    "|continue|proceed|resume|carry on|go on|keep going|keep working"
+    "|continue|proceed|resume|carry on|go on|keep going|keep working|roll back|rollback|back out|exchange"
 )
 DELETE = (
+    f"{slips('delete', 'remove')}|"
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
     "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill|del|dispose of|do away with"
+    "|tidy away|clear away|clean away|sweep away|sweep out|bin(?=\\s+[\"'`]*\ue000)"
     "|say goodbye to|there should be no|there must be no|there may be no|there should not be|there must not be"
 )
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
-MOVE = "rename|move|mv|relocate"
+MOVE = f"rename|move|mv|relocate|{slips('rename')}"
+UNNEEDED = (
+    "(?:no longer|not|never|isn['\u2019]t|aren['\u2019]t)(?: being| be)?"
+    " (?:needed|used|required|necessary|wanted|in use|of(?: any)? use)"
+    "|unneeded|unnecessary|unused|obsolete|leftovers?|left[ -]over|superfluous|redundant|useless|dead|junk|rubbish"
+    "|garbage|cruft"
+)
+UNNEEDED_BY = (
+    "(?:nobody|no one|no-one|nothing|nowhere)(?: \\w+)? (?:needs?|uses?|wants?|imports?|requires?|references?)"
+    "|(?:no longer|don't|don\u2019t|do not|doesn't|doesn\u2019t|does not) (?:need|use|want|require)"
+)
+"""What says of a file that it is needed no more, so that cleaning it up means deleting it; `_BY` stands before it."""
+UNNEEDED_JA = (
+    "不要|要らな|いらな|要りませ|いりませ|使わな|使われな|使われて(?:い)?[なま]|使って(?:い)?[なま]|使いませ|用済|無用"
+    "|必要(?:が|は|の)?な[いく]"
+)
+TIDY_JA = "片付け|片づけ|かたづけ"
+PUT_AWAY = "tidy|clear|clean|throw|put|sweep|take|chuck|toss|move"
+TRASH = "trash|bin|recycle bin|rubbish|garbage|waste ?basket|dustbin"
 COPY = (
     "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
     "|compile|merge"
@@ -59,10 +90,13 @@ CHANGE_JA = (
     "修正|変更|更新|編集|改善|調整|リファクタ(?:リング)?|直し|直す|書き直|書き換|変え|整形|フォーマット|整理|置換|置き換"
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
-    "|最新に|最新の状態に|きれいに|見直|日本語化|書き起こ|直せ|有効に|無効に|オンに|オフに|太字に|斜体に"
+    "|片づけ|かたづけ|元に戻|もとに戻|取り消|差し戻|復元|巻き戻|最新に|最新の状態に|きれいに|見直|日本語化|書き起こ|直せ|有効に|無効に|オンに|オフに|太字に|斜体に"
     "|続け|続行|再開|進め|(?<![片名日受])付け(?=て|る|ろ|加え)|(?<!見)(?<!気を)つけ(?=て|る|ろ)"
 )
-DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
+DELETE_JA = (
+    "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て|(?:処分|始末|廃棄|撤去)(?=し|す|せ|を?お願|。|\\Z)"
+    "|(?:ゴミ|ごみ)箱(?=[にへ](?:入れ|移|捨|放))"
+)
 CLEAN_JA = "空に|クリア"
 MOVE_JA = "移動|リネーム|改名|名前を変|名前変更|移し|移す"
 COPY_JA = "コピー|複製|変換|写し|分割|分け|統合|結合|集計"
@@ -81,6 +115,10 @@ PROPOSES = (
 BEGS = (
     "(?:would|do) you mind (?!if|explaining|telling|describing|showing|checking|looking"
     "|reading|reviewing|listing|giving)"
+    "|(?:(?:may|could|can|might) i ask you(?: kindly)? to|would it be possible(?: for you)? to"
+    "|would you be (?:so kind as|able|willing) to|(?:i(?:'d| would) be grateful|i(?:'d| would) appreciate it"
+    "|it would be \\w+) if you (?:could|would)|do me a favou?r and)"
+    " (?!explain|tell|describe|show|check|look|read|review|list|give|know|ask|see|find)"
     "|(?:any|is there a) chance (?:that )?you (?:could|can)"
     "|(?:could|can|may) (?:we|i) (?:please )?(?:get|have) (?:an? |the |some )?[\"'`(]*\ue000"
 )
@@ -122,6 +160,7 @@ GOVERNS = "how|whether|which|when|between|both"
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
 WISHES = (
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
+    f"|(?:{PUT_AWAY}) [\"'`*]*(?:the )?[\"'`*]*\ue000+[\"'`*]*(?: file)? (?:away|out)(?!\\w)"
     "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
     "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
     "|(?:print|log|pipe|redirect)\\b[^.;\n]{0,60}? (?:in)?to [\"'`*(]*\ue000"
@@ -142,7 +181,10 @@ ASKS_JA = (
     f"教えて|説明(?!{_WRITTEN_JA})|とは|なぜ|何故|どう(?!し)"
     f"|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|(?:方法|やり方)(?!{_WRITTEN_JA})"
 )
-POLITE_JA = "(?:(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)|いただけ)\\S{0,8}|お願い\\S{0,6}"
+POLITE_JA = (
+    "(?:て|で)(?:もらう|いただく|頂く)こと[はがも]?(?:でき|可能)\\S{0,8}"
+    "|(?:(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)|いただけ)\\S{0,8}|お願い\\S{0,6}"
+)
 ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
     "|頼む|て(?![いあ])|(?=[。!:\uff1a\\s]*\\Z))"
@@ -170,6 +212,7 @@ CONFIG_NAMES = (
     r"\.github/|\.gitlab-ci|\.ya?ml(?!\w)|\.toml(?!\w)|\.ini(?!\w)|package\.json|settings\.json|設定|パイプライン"
 )
 LIGHT = (
+    f"{_MISTYPED}|"
     "typos?|fix|change|update|modify|edit|correct|adjust|tweak|rename|bump|repair|replace|improve|format|clean"
     "|set|tidy"
     "|reword|rephrase|reorder|sort|swap|shorten|simplify|lint|reformat|uncomment|mend|patch|increase|decrease|raise"
@@ -180,6 +223,40 @@ LIGHT_JA = "修正|直し|誤字|脱字|リネーム|変えて|続け|続行|再
 
 TESTS = "tests?|unit[- ]tests?|test[- ]cases?|specs?|test suites?|testing"
 TESTS_JA = "テスト(?:コード|ケース|カバレッジ)?|単体テスト"
+_THE_TESTS = (
+    r"(?:(?:all|both|of|the|our|my|your|its|their|every|these|those|this|that|failing|broken|red|unit|integration"
+    r"|regression|existing|whole|entire|complete|project['\u2019]s)\s+){0,4}"
+    r"(?:tests?(?:[ -](?:suite|cases?|run))?|test_\w+|pytest|specs?|suite|[\"'`(]*\ue000+[\"'`)]*)"
+    r"(?:\s+(?:in|of|for|under|from)\s+[\w\ue000.\"'`/-]+)?"
+)
+_GREEN = (
+    r"(?:(?:to|all|both|now|still|again|back|be|is|are|turn|turns|go|goes|get|gets|come|run|runs|stay|keep|into|remain"
+    r"|succeed|in)\s+){0,4}(?:pass(?:es|ing)?|green|succeed(?:s|ing)?|successful|successfully)"
+    r"(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:again|now|and|then|too|with|without|by|for|on|in|but|so|please|before|while)\b)"
+)
+TO_PASS = (
+    "(?:make|makes|get|bring|have|keep|turn|let|ensure|make sure|see to it|so|such|until)"
+    rf"(?:\s+that)?\s+{_THE_TESTS}\s+{_GREEN}|{_THE_TESTS}\s+(?:must|should|shall|have to|has to|needs? to)\s+{_GREEN}"
+    r"|(?:fix|repair|correct|resolve|mend|unbreak|solve|cure)\s+"
+    r"(?:(?:all|the|our|my|these|this|that|every|each|any|a|one|of)\s+){0,3}"
+    r"(?:(?:failing|broken|red|failed)\s+(?:unit |integration |regression )?(?:tests?|specs?|test (?:suite|cases?))"
+    r"|(?:unit |integration )?tests?\s+(?:that|which)\s+(?:fails?|failed|(?:is|are) (?:failing|red|broken))"
+    r"|test failures?)(?!\w)"
+)
+SPEAKS_OF_PASSING = (
+    "how|if|when|once|whether|as soon as|after|why|what|before|unless|check|see|whenever|verify|in case|while"
+)
+"""What says that tests have to pass at the end, with mentions blackened; and what before it in its clause only speaks
+of that."""
+_TESTS_OF_JA = "(?:テスト(?:コード|ケース|スイート)?|\ue000+[」』`]?)"
+_FULLY_JA = "(?:すべて|全て|全部|ちゃんと|再び|また|もう一度|きちんと|必ず)?"
+TO_PASS_JA = (
+    f"{_TESTS_OF_JA}[がもは]{_FULLY_JA}(?:通る|通過する|パスする|成功する|合格する|グリーンになる|緑になる)(?:よう|まで)"
+    f"|{_TESTS_OF_JA}を{_FULLY_JA}(?:通(?:して|せ(?!る)|す(?=よう|。|\\Z))"
+    "|(?:通過|パス|成功|合格)させ(?:て|ろ|る(?=よう|。|\\Z))|(?:グリーン|緑)に(?:し|戻))"
+    "|(?:失敗し|落ち|壊れ|こけ)(?:て(?:い)?る|た)(?:すべての|全ての|単体)?テスト(?:コード|ケース)?を(?:直|修正|通|なお)"
+    "|テストの失敗を(?:直|修正|解消)"
+)
 DOCUMENTS = (
     "readme|changelog|change log|docs?|documentation|docstrings?|comments?|guide|tutorial|manual|license"
     "|licence|notes?"
@@ -207,10 +284,11 @@ SOURCES = (
 SOURCES_AFTER = (
     "as an? reference|as reference|as the reference|as an? template|as the template|as an? model|as an? example"
     "|as input"
-    "|is the template|pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
+    "|is the template|to pass|to succeed|to go green|pass|passes|goes green"
+    "|go green|succeeds|says|describes|explains|states|specifies"
 )
 SOURCES_JA = (
-    "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
+    "を参考|を参照|に従|に沿|に基づ|をもと(?!に戻)|を元(?!に戻)|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
     "|をテンプレート|をベース|をひな形|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
 )
 READS = (
@@ -248,12 +326,13 @@ DENIALS = (
 )
 NO_DENIALS = (
     "do not like|don't like"
+    "|do not need(?! to)|don't need(?! to)|don\u2019t need(?! to)"
     "|do not forget|don't forget|don\u2019t forget|do not hesitate|don't hesitate|do not fail|don't fail|do not just"
     "|don't just|do not only|don't only|without fail|without delay|never mind"
 )
 """Phrases that begin like a denial and are none."""
 DENIALS_JA = (
-    "(?<!忘れ)ないで|せず|消さず|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
+    "(?<!忘れ)ないで(?!しょう)(?!す)|せず|消さず|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
     "|変更しない|変更禁止|編集禁止|は禁止|手を加えず|手を加えない|手を付けず|手をつけず|いじらず|いじらない|読み取り専用"
     "|以外|はそのまま"
 )
@@ -319,8 +398,8 @@ _IS_TO = (
 _ENSURE = "(?:make sure|ensure|see to it)(?: that)? {old} (?:is|gets)"
 _NEW_NAME = "(?:new )?(?:name|filename|file name)"
 _IS_NAMED = "(?:to|into|is|must be|should be|becomes|shall be)"
-RENAMES = "rename|renames|renamed|renaming|retitle|relabel"
-RENAMES_JA = "リネーム|改名|名前(?:を)?変|名前変更|改称"
+RENAMES = "rename|renames|renamed|renaming|retitle|relabel|extension of|suffix of"
+RENAMES_JA = "拡張子|リネーム|改名|名前(?:を)?変|名前変更|改称"
 RENAMED = (
     "(?:rename|retitle|relabel|rechristen):? {old},?(?: to be| to| as| into|:| ->| =>| -->| \\u2192)? {new}",
     f"{_IT} (?:rename|retitle) {_THIS}(?: to| as| into)? {{new}}",
@@ -388,6 +467,8 @@ REPLACED_JA = (
     f"{{old}}から{{new}}(?:に|へ)(?:{_REPLACES_JA}|乗り換|切り替)",
     f"{{new}}(?:で|によって){{old}}を(?:{_REPLACES_JA})",
     "{old}の(?:代わり|かわり|替わり)に、?{new}を(?:置|配置|入れ|据え)", "{old}をやめて、?{new}(?:に|を)",
+    f"{{old}}を[^、。\\n\ue000]{{0,12}}{{new}}(?:に|へ|を)[^。\\n\ue000]{{0,16}}[、。]?(?:元|もと|古い)の?(?:ファイル|もの|方)?(?:たち)?[はを]"
+    f"(?:すべて|全て|両方)?(?:とも)?(?:{DELETE_JA})",
 )
 TURNED = (
     "(?:change|turn|make) {old} (?:in)?to {new}", "{new},? (?:that|which) (?:replaces?|supersedes?) {old}",

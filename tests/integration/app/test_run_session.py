@@ -483,6 +483,26 @@ def test_p4_the_log_tells_which_phases_passed(tmp_path: pathlib.Path, step: dict
     assert all(phase.startswith(start) for phase, start in zip(phases, said, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("task", "type", "status"),
+    [
+        ("get the tests green", "IMPLEMENTATION", "INCOMPLETE"),
+        ("update notes.md and keep the tests green", "LIGHT_EDIT", "INCOMPLETE"),
+        ("update notes.md", "LIGHT_EDIT", "COMPLETE"),
+    ],
+    ids=["alone", "besides", "no word of them"],
+)
+def test_p8_tests_that_are_ordered_to_pass_are_run_whatever_changed(
+    tmp_path: pathlib.Path, task: str, type: str, status: str
+) -> None:
+    at = desk(tmp_path, {"status": "COMPLETE", "output": "ok", "writes": {"notes.md": "x"}})
+    checks = {"tests": [["false"]], "lint": [["false"]]}
+    (tmp_path / "project" / "orchestrator.json").write_text(json.dumps({"detection": {"checks": checks}}))
+    run = execute_run.execute(at, submission.submit(at, task)["id"])
+    assert (run["task_type"], run["executor_status"]) == (type, status)
+    assert ("The project's tests fail." in run["why"]) == (status == "INCOMPLETE"), run["why"]
+
+
 def test_p24_a_key_in_a_task_is_in_no_log_and_no_database(tmp_path: pathlib.Path) -> None:
     at = desk(tmp_path, {"status": "COMPLETE", "output": f"used {KEY}", "writes": {"a.md": "x"}})
     run = done(at, f"create a.md with {KEY}")

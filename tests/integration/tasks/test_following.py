@@ -85,6 +85,31 @@ def test_no_command_that_next_names_is_refused(
 
 
 @few
+@given(OWNERS, PRIORITIES, STEPS, st.sampled_from([None, "dev-1", "dev-2"]))
+def test_next_offers_exactly_what_a_claim_gives(
+    owners: list[str | None], priorities: list[str], steps: list[Step], gone: str | None
+) -> None:
+    board = prepared(owners, priorities, steps)
+    if gone is not None:
+        board.call("agent deactivate", id=gone, by=PM, reason="it died")
+    for asker in sorted({"dev-1", "dev-2", "qa_expert"} - {gone}):
+        answer = board.next(asker)
+        if answer["action"] == "no_work":
+            free = [id for id in open_tasks(board) if board.shown(id)["assignee"] in (None, gone, asker)]
+            assert [id for id in free if taken(board, id, asker)] == []
+        elif answer["action"] == "get_task":
+            assert board.claim(None, asker)["task"]["id"] == answer["task"]["id"]
+
+
+def taken(board: Board, id: str, asker: str) -> bool:
+    """Whether an agent gets a task by its name."""
+    try:
+        return board.claim(id, asker)["task"] is not None
+    except OrchestratorError:
+        return False
+
+
+@few
 @stories
 def test_all_work_ends_or_waits_for_a_decision(
     owners: list[str | None], priorities: list[str], steps: list[Step]

@@ -27,7 +27,7 @@ def read(text: str) -> tuple[types.Settled, tuple[mentions.Mention, ...]]:
     return settled, mentions.of_type(mentions.find(text, BEFORE), settled.type, guessed=settled.guessed)
 
 
-def verdict(text: str, done: str) -> Verdict:
+def verdict(text: str, done: str, tests: str | None = "passed") -> Verdict:
     """The verdict on a task after what was done, by the same calls as a run makes them."""
     settled, found = read(text)
     gone = {path[1:] for path in done.split("|") if path.startswith("-")}
@@ -49,7 +49,7 @@ def verdict(text: str, done: str) -> Verdict:
     files = tuple(File(path, True) for path, change in sorted(touched.items()) if change != "deleted")
     return judgement.judge(Facts(
         settled.type, "COMPLETE", "done", session="s", issued_session="s", verified=files, guessed=settled.guessed,
-        tests_required=False, **known,
+        tests_required=False, tests=tests, tests_ordered=mentions.orders_passing(text), **known,
     ))  # fmt: skip
 
 
@@ -152,3 +152,17 @@ def test_there_are_wordings_enough() -> None:
 def test_p8_what_is_mentioned_for_a_change_is_not_ordered_to_go() -> None:
     found = verdict("delete old.txt and update a.md", "-old.txt|-a.md")
     assert "Deleted and not ordered: a.md." in found.why
+
+
+@every("text", wordings.PASSING, ids=wordings.PASSING)
+def test_p8_tests_that_are_ordered_to_pass_are_the_evidence(text: str) -> None:
+    done = "core.py|README.md"
+    assert [verdict(text, done, tests).executor_status for tests in ("passed", "failed", None, "none")] == [
+        "COMPLETE", "INCOMPLETE", "NO_EVIDENCE", "NO_EVIDENCE"
+    ]  # fmt: skip
+    assert verdict(text, "").executor_status == "NO_EVIDENCE"
+
+
+@every("text", wordings.NOT_PASSING, ids=wordings.NOT_PASSING)
+def test_p8_who_only_speaks_of_tests_orders_none_to_pass(text: str) -> None:
+    assert not mentions.orders_passing(text)

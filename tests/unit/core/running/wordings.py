@@ -303,6 +303,13 @@ JAPANESE: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 WRONG: list[tuple[str, str]] = [
+    ("old.txtを片付けて", "other.txt"), ("old.txt is no longer needed", "other.txt"), ("delete everything in tmp and update README.md", "README.md"),
+    ("delete all the .md files in docs", "-docs/guide.md"), ("delete all the .md files in docs", "-a.md"),
+    ("delete everything in docs but guide.md", "-docs/guide.md -docs/api.md"), ("update docs\\guide.md", "docs/api.md"),
+    ("move everything in docs to manual/", "manual/guide.md manual/api.md"), ("do not throw old.txt away, update it", "-old.txt"),
+    ("copy a.md to docs/ and delete the original", "docs/a.md"), ("a.mdとb.mdを結合してc.mdにして、元のファイルは消して", "c.md"),
+    ("make tests/test_core.py pass", "-tests/test_core.py core.py"), ("make tests/test_core.py pass", "tests/test_core.py"),
+    ("tests/test_core.pyが通るようにして", "-tests/test_core.py core.py"), ("change the extension of a.md to .txt", "-a.md"),
     ("do not delete a.md, fix it", "-a.md"), ("old.txtを削除せず、空にして", "-old.txt"), ("wipe tmp", "tmp/x.tmp"),
     ("remove trailing whitespace from *.md", "-a.md"), ("delete all files in tmp/", "tmp/x.tmp"),
     ("delete everything in nowhere", "-src/keep2.py"), ("delete everything in build", "-build/main.o"),
@@ -331,6 +338,10 @@ WRONG: list[tuple[str, str]] = [
 """Tasks, each with what an executor changes that does something near by."""
 
 LOOSE: list[tuple[str, str]] = [
+    ("old.txtを片付けて", "-old.txt"), ("buildフォルダを片付けて", "-build/main.o -build/sub/x.o -build/"),
+    ("delete a.md or, if it is still used, update it", "a.md"), ("delete a.md or, if it is still used, update it", "-a.md"),
+    ("change the file extension of a.md to .rst", "-a.md a.rst"), ("a.mdの拡張子を.txtに変えて", "-a.md a.txt"),
+    ("get the tests green", "src/keep.py"), ("テストが通るようにして", "src/keep.py"),
     ("fix the bug described in notes.txt", "src/keep.py"), ("add a page about README.md", "docs/new.md"),
     ("Implement a tool that reads in.csv and writes out.csv", "src/tool.py"), ("implement the login", "src/login.py"),
     ("implement what is specified in docs/api.md", "src/api.py"), ("fix the build", "src/keep.py"),
@@ -347,7 +358,7 @@ LOOSE: list[tuple[str, str]] = [
 
 GUESSED: list[tuple[str, str]] = [
     ("README.md - typo in line 3", "README.md"),
-    ("can you have a go at README.md", "README.md"), ("upadte README.md", "README.md"),
+    ("can you have a go at README.md", "README.md"),
     ("crate notes.md", "notes.md"), ("notes.md please", "notes.md"), ("notes.md", "notes.md"),
     ("could someone please get README.md into shape?", "README.md"), ("we would love to have a notes.md", "notes.md"),
     ("keep README.md up to date", "README.md"), ("README.md is broken: repair", "README.md"),
@@ -478,5 +489,59 @@ FURTHER: list[tuple[str, str]] = [
     ('create "über uns.md"', "|über uns.md"), ("create notes.md and notes.md.bak", "notes.md notes.md.bak"), ("update *.yaml", "config.yaml"),
     ("fix the typos in d*.md under docs", "docs/guide.md"), ("touch a?.md", "a1.md"), ("create src/**/__init__.py", "src/__init__.py"),
     ("READMEをいい感じにして", "README.md"), ("config.yamlのtimeoutを30にして", "config.yaml"), ("do not delete a.md, fix it", "a.md"),
+    # What is tidied away, and cleaned up because nobody needs it, is to go.
+    *((text.format("old.txt"), "-old.txt") for text in (
+        "不要になった{}を片付けて", "使わなくなった{}を片付けてください", "いらなくなった{}を整理して", "{}は不要なので片付けて", "{}は不要。消して",
+        "{}はもう使っていません。片付けてください", "片付けてほしいのは{}です", "{}をゴミ箱に入れて", "{}を処分して", "{}を始末して",
+        "clean up {}, it is no longer needed", "tidy away {}", "tidy {} away", "clear {} away", "clean {} out", "throw {} out",
+        "throw out {}", "bin {}", "put {} in the bin", "move {} to the trash", "{} is obsolete, clean it up",
+        "nobody uses {} any more, clean it up", "{} is a leftover; tidy it up", "tidy up the leftover {}",
+        "clean up the unused file {}", "{}: no longer needed, tidy up please", "we don't need {} any more, delete it",
+        "{} isn't used anymore, clean it up", "should {} no longer be needed, clean it up", "Could you tidy away {}?",
+        # Asked politely, mistyped, as other systems write paths, and in two languages.
+        "Would it be possible to delete {}?", "may I ask you to delete {}?", "I would appreciate it if you could delete {}",
+        "{}を消していただけないでしょうか", "{}を削除していただくことは可能でしょうか", "pleas delte {}", "remvoe {}", "{} を delete してください",
+        "chore: delete {}", "$ rm {}",
+    )),
+    *((text.format("README.md"), "README.md") for text in (
+        "clean up {}, it has unused sections", "{}の不要な行を整理して", "{}は古いので整理して", "we don't need a changelog; update {}",
+        "add a note to {} that old.txt is no longer needed", "do not throw {} away, update it", "udpate {}", "please chnage {}",
+        "roll back {}", "{}の変更を元に戻して", "{}を元に戻して", "revert the change in {}", "undo your changes to {}", "fix: {} typo",
+        "might I ask you to fix {}?", "{}を直していただけないですか", "{} を update して", "update `{}` -- and only that",
+    )),
+    ("we no longer use a.md and b.md, clean them up", "-a.md -b.md"), ("不要なa.mdとb.mdを片付けて", "-a.md -b.md"),
+    ("old.txt is no longer needed. Update README.md.", "README.md"), ("不要なログを片付けて", "-app.log -error.log"),
+    ("creat notes.md", "notes.md"), ("upadte README.md", "README.md"), ("would you be so kind as to create notes.md?", "notes.md"), ("x.mdを作ってもらうことはできますか？", "x.md"),  # noqa: RUF001
+    ("update docs\\guide.md", "docs/guide.md"), ("update .\\docs\\guide.md", "docs/guide.md"), ("delete docs\\api.md", "-docs/api.md"),
+    ("create src\\new\\mod2.py", "src/new/mod2.py"),
+    # A pattern in a folder, and all but something.
+    ("delete all the .md files in docs", "-docs/guide.md -docs/api.md"), ("docs内の*.mdを削除して", "-docs/guide.md -docs/api.md"),
+    ("fix the typos in the .md files under docs", "docs/api.md"), ("delete everything in docs but guide.md", "-docs/api.md"),
+    # Several steps, and what moves, is parted, or put together.
+    ("create x.md, then update README.md, then delete old.txt", "x.md README.md -old.txt"),
+    ("1. Update README.md\n2. Then rename old.txt to new.txt\n3. Create x.md", "README.md -old.txt new.txt x.md"),
+    ("まずREADME.mdを更新し、次にold.txtを削除し、最後にx.mdを作成して", "README.md -old.txt x.md"), ("x.mdを作成したら、old.txtを削除して", "x.md -old.txt"),
+    ("## Task\n\nCreate `x.md`.\n\n## Constraints\n\n- Do not touch `README.md`\n", "x.md"),
+    ("delete everything in tmp and update README.md", "-tmp/x.tmp README.md"), ("empty tmp, then fix core.py", "-tmp/x.tmp core.py"),
+    ("move everything in docs to manual/", "-docs/guide.md -docs/api.md manual/guide.md manual/api.md"),
+    ("copy a.md to docs/ and delete the original", "-a.md docs/a.md"), ("a.mdとb.mdを結合してc.mdにして、元のファイルは消して", "-a.md -b.md c.md"),
+    ("exchange the contents of a.md and b.md", "a.md b.md"), ("rm old.txt && touch x.md", "-old.txt x.md"),
 ]  # fmt: skip
 """Further orders in both languages; a stroke before the first path separates paths that have blanks."""
+
+PASSING = (
+    "make tests/test_core.py pass", "get the tests green", "make sure that the unit tests pass.", "get tests/test_core.py to pass",
+    "bring the test suite back to green", "fix core.py so that tests/test_core.py passes", "fix the failing tests",
+    "fix the test failures", "update README.md and keep the tests green", "work on core.py until the tests pass",
+    "all tests must pass", "could you make the tests pass?", "repair the tests that fail", "1. fix core.py\n2. make the tests pass",
+    "if core.py is wrong, make the tests pass", "テストが通るようにして", "テストをすべて通してください", "テストをパスさせて", "落ちているテストを修正して",
+    "tests/test_core.pyが通るようにcore.pyを直して", "テストが通るまで直して", "テストの失敗を直して", "テストをグリーンにして",
+)  # fmt: skip
+"""Orders of which passed tests are the evidence."""
+NOT_PASSING = (
+    "explain how to make the tests pass", "once the tests pass, write CHANGES.md", "check whether the tests pass",
+    "do the tests pass?", "テストが通ったらCHANGES.mdを書いて", "テストが通るか確認して", "write the tests first", "fix the typo in tests/test_core.py",
+    'write "make the tests pass" to notes.md', "let core.py pass the config to the tests", "make the green button red",
+    "make the tests pass the new flag to core.py", "make the tests faster", "describe what makes the tests fail",
+)  # fmt: skip
+"""What only speaks of tests, or of what passes."""
