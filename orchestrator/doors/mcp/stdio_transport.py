@@ -40,7 +40,7 @@ class Wire:
     def __init__(self) -> None:
         self.source, self.sink = os.dup(_STDIN), os.dup(_STDOUT)
         nothing = os.open(os.devnull, os.O_RDONLY)
-        # A program that a call starts would otherwise read the client's next messages.
+        # A program that a call starts could otherwise read the client's next messages.
         os.dup2(nothing, _STDIN)
         os.close(nothing)
         with contextlib.suppress(OSError):
