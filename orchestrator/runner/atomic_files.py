@@ -41,11 +41,13 @@ def write(path: str | os.PathLike[str], data: bytes, mode: int = FILE_MODE) -> N
                 file.flush()
                 os.chmod(partial, mode)
                 os.fsync(file.fileno())
+            # Renamed only after the data is synced: otherwise a power cut can leave the new name with an empty file.
             os.replace(partial, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(partial)
             raise
+        # The rename itself is durable only once the folder is synced.
         sync_folder(folder or ".")
 
 
@@ -128,8 +130,10 @@ def open_regular(path: str | os.PathLike[str], flags: int = READ) -> int:
         OSError: there is no such file, it is not a regular file, it may not be read, or it belongs to a database that
             this process has opened.
     """
+    # Closing a descriptor of it would end the locks of every connection in this process (AUT-10).
     if files.is_of_database(path):
         raise OSError(None, "it belongs to a database that is open")
+    # The kind is checked on the descriptor: between a check by path and the opening, somebody could swap the file.
     descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -193,6 +197,7 @@ def _reserved_room(folder: Path) -> int | None:
     try:
         descriptor, path = tempfile.mkstemp(".partial", ".reserve", folder)
         os.unlink(path)
+        # Truncating to a size would make a sparse file, which reserves nothing.
         os.posix_fallocate(descriptor, 0, ROOM)
     except (OSError, AttributeError):
         if descriptor is not None:

@@ -91,6 +91,7 @@ def run(
                     list(argv),
                     cwd=folder,
                     env=process_tree.marked(seen, token),
+                    # A command that reads would otherwise take what a person types, or wait until its time is up.
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,

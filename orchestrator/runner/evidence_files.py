@@ -126,6 +126,8 @@ def record(
         if any(operation_id == known.operation_id for known in index.records):
             raise codes.refused("E301", f"Operation {operation_id} is already recorded.", operation_id=operation_id)
         with atomic_files.failing(str(folder)):
+            # Durable before the index names it: a kill in between leaves an unrecorded file, never an index without
+            # its file.
             raw = _kept(folder, operation_id, compress=compress)
         made = evidence.sealed(Record(operation_id, kind, at, facts, raw, tuple(artifacts)))
         _, problems = evidence_index.read(evidence_index.render(Index(session_id, (made,))))
@@ -275,6 +277,7 @@ def _write(folder: Path, index: Index) -> str:
     """Write index and checksum. What follows what is written down first: a kill in between is told from tampering."""
     data = evidence_index.render(index)
     checksum = evidence.checksum(data)
+    # Both checksums are noted, the old one and the new one, so that only this very step is excused by the note.
     atomic_files.write(folder / _NEXT, f"{_checksum(folder) or _NONE} {checksum}\n".encode())
     atomic_files.write(folder / INDEX, data)
     atomic_files.write(folder / CHECKSUM, f"{checksum}\n".encode())
@@ -309,6 +312,7 @@ def _compress(source: Path, target: Path) -> None:
             shutil.copyfileobj(plain, packed, _CHUNK)
         raw.flush()
         os.fsync(raw.fileno())
+    # The plain file goes last, so that at every moment one whole copy of the output exists.
     os.replace(partial, target)
     os.unlink(source)
 

@@ -102,6 +102,7 @@ def _gates(folders: list[Path]) -> Iterator[dict[Path, int] | None]:
             stack.callback(os.close, descriptor)
             if (locked := _locked(descriptor)) is None:
                 continue
+            # The caller tries again later: waiting here would keep the gates taken so far from everybody else.
             if not locked:
                 yield None
                 return
@@ -159,6 +160,7 @@ def _entries(folder: Path, own: Collection[Path] = ()) -> Iterator[Entry]:
         except OSError:
             continue
         with open(descriptor, "rb") as file:
+            # A shared lock: two processes that look at the same time do not take each other for the owner.
             lives = _locked(descriptor, shared=True) is False
             occupant = folder_claims.read(file.read(_LONGEST))
         if occupant is not None or lives:
@@ -211,6 +213,7 @@ class Place:
                 tuple(dict.fromkeys(pair for each in seen for pair in each.left)),
                 tuple(dict.fromkeys(text for each in seen for text in each.ended)),
             )
+            # A run that has to wait is listed too, so that those who come later know the order of arrival (RUN-11).
             for folder in gates:
                 self._write(folder, waits=not found.taken)
             # A folder further up that became the product's own just now has looked below before this was written.
@@ -220,6 +223,7 @@ class Place:
         """Let others work in the folder."""
         kept, self._kept = self._kept, {}
         for path, (descriptor, _) in kept.items():
+            # Unlinked before the lock is released: an unlocked file looks like that of a killed run.
             if _is_at(path, descriptor):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -242,6 +246,8 @@ class Place:
         others = list(_entries(folder, self._kept))
         if folder == own_folder(self.root) and not _has_looked(self.root):
             below = _below(self.root)
+            # Runs still alive below began before this folder was there and are not listed in it, so the next one
+            # looks again.
             if not any(each.lives for each in below):
                 os.pwrite(gate, _LOOKED, 0)
             others += below

@@ -41,6 +41,7 @@ def variables(root: str, tree: str) -> tuple[tuple[str, str], ...]:
     known = _noted(note)
     if known is None:
         with atomic_files.locked(atomic_files.own_folder(root, ".orchestrator", "worktrees")):
+            # Read again under the lock: another process may have chosen for this tree since the first look.
             known = _noted(note) or _choose(root)
             atomic_files.write(note, strict_json.canonical(known).encode())
     return ((SLOT, str(known["slot"])), (PORT, str(known["port"])))
@@ -85,6 +86,7 @@ def copy(root: str, tree: str, path: str) -> bool:
         with open(atomic_files.open_regular(source), "rb") as file:
             data, mode = file.read(), stat.S_IMODE(os.fstat(file.fileno()).st_mode)
         os.makedirs(os.path.dirname(target), exist_ok=True)
+        # O_EXCL: a file that came with git is never overwritten (AUT-25).
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
         with open(os.open(target, flags, mode), "wb") as copied:
             os.fchmod(copied.fileno(), mode)
@@ -177,6 +179,7 @@ def _others(root: str) -> Iterator[dict[str, int]]:
 
 def _is_free(port: int) -> bool:
     with contextlib.closing(socket.socket()) as tried:
+        # Otherwise connections in TIME_WAIT of a server that has ended make a free port look taken.
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind(("127.0.0.1", port))

@@ -57,6 +57,8 @@ def end(tag: str, grace_s: float = GRACE_S) -> Lost:
         tag: of the run.
         grace_s: seconds between the two.
     """
+    # Without the marks nothing tells these processes from other programs, and a guess could kill a stranger's
+    # (RUN-59).
     if not process_table.tells_variables():
         return Lost(is_told=False)
     seen: dict[int, Process] = {}
@@ -87,6 +89,7 @@ def _living(tag: str, seen: dict[int, Process]) -> list[Process]:
         if _is_seen(each, seen) or rlimit_tag.is_of(number, tag)
         or _carries(process_table.variable(number, process_tree.MARK), tag)
     }  # fmt: skip
+    # Session 0 means unknown, and this process's own session may hold the person's shell.
     sessions = {everybody[number].session for number in found} - {0, own.session if own else 0}
     found |= {number for number, each in everybody.items() if each.session in sessions}
     below = found

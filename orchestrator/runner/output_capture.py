@@ -216,6 +216,7 @@ class Output:
             folder = os.path.dirname(path)
             what = f"the evidence {path}" if os.path.isdir(folder) else f"the evidence folder {folder}"
             raise EvidenceLost(facts.EVIDENCE_DELETED, f"{what} was deleted while the executor ran")
+        # The executor runs as the same user, so it could replace or extend the file that speaks about it.
         if (found.st_dev, found.st_ino, found.st_size) != (own.st_dev, own.st_ino, self._written):
             raise OSError(f"the evidence of the output was touched by somebody else: {path}")
 

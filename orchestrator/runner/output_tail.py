@@ -49,6 +49,7 @@ def newest(root: str, session_id: str, operation: str) -> Tail | None:
 
 def _is_own(status: os.stat_result) -> bool:
     """Whether it is a plain file under no other name."""
+    # A hard link may give a file from elsewhere on the disk a name in here (PAG-26).
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
@@ -74,6 +75,7 @@ def _opened(place: Path) -> Iterator[int]:
 def _end(descriptor: int) -> Tail | None:
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
+        # Checked again on the open file: its name may have been given to another one since.
         if not _is_own(status):
             return None
         start = max(0, status.st_size - READ)

@@ -98,6 +98,7 @@ _LOOK_S = 0.2
 _TICK_S = 0.05
 _SHORT_TICK_S = 0.01
 _CHUNK = 65_536
+# Reads in a row before the clocks are asked again: a program that never stops writing still runs into its limit.
 _AT_ONCE = 8
 
 
@@ -144,6 +145,7 @@ class Run:
         for descriptor in self._pipes:
             os.set_blocking(descriptor, False)
             self._selector.register(descriptor, selectors.EVENT_READ)
+        # It wakes the selector as soon as the program ends; without it each run would last until the next tick.
         self._pidfd = process_table.pidfd(process.pid)
         if self._pidfd is not None:
             self._selector.register(self._pidfd, selectors.EVENT_READ)
@@ -154,6 +156,7 @@ class Run:
         while True:
             is_all_read = self._read(pause)
             now = time.monotonic()
+            # Asked before the clocks, so that a program that has ended by itself is never reported as timed out.
             if self._has_ended():
                 self._linger()
                 return BY_ITSELF
@@ -243,6 +246,7 @@ class Run:
         until = time.monotonic() + process_tree.CLOSING_S
         while self._pipes and time.monotonic() < until:
             self._read(_TICK_S)
+        # An open pipe has a writer: the run must not be complete while somebody unseen can still change files.
         if self._pipes and not self.leftovers:
             self.leftovers = ("an unknown process that holds the output open",)
 
@@ -389,6 +393,7 @@ def _input(text: str) -> Iterator[int]:
     if not text:
         yield subprocess.DEVNULL
         return
+    # Writing to a pipe would block on a program that does not read; arguments are visible to everybody (RUN-63).
     with tempfile.TemporaryFile() as file:
         file.write(text.encode("utf-8", "surrogateescape"))
         file.seek(0)
@@ -415,6 +420,7 @@ def _start(
             stderr=subprocess.PIPE,
             bufsize=0,
             close_fds=True,
+            # Without a controlling terminal /dev/tty cannot be opened, so no program asks a person past these pipes.
             start_new_session=True,
         ),
         token,
@@ -424,6 +430,7 @@ def _start(
     except BaseException:
         process_tree.forget(family)
         with process:
+            # Nobody follows it yet, so neither a limit nor a cancellation could end it later.
             os.killpg(process.pid, signal.SIGKILL)
         raise
 

@@ -127,6 +127,7 @@ def start(begin: Callable[[], subprocess.Popen[bytes]], token: str) -> tuple[sub
         begin: starts it, in a session of its own, with pipes for its output.
         token: its mark, which begins with the tag that it was made with.
     """
+    # Until the new child is in `_on`, a thread that looks for orphans would take it for one of its own command's.
     with _starting:
         with rlimit_tag.given(rlimit_tag.new(token.rpartition("-")[0])) as brand:
             process = begin()

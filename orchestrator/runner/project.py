@@ -86,6 +86,7 @@ def resolve(
         return _temporary()
     named = root if mode == FIXED else project
     here = os.path.abspath(folder or os.getcwd())
+    # Links stay: a project keeps the name that the person gave it. Locks resolve it themselves (RUN-10).
     path = os.path.abspath(os.path.join(here, named or ""))
     _require_folder(path)
     # A folder that is named and is another one is fixed, whatever the working folder is.
@@ -315,6 +316,7 @@ def _require_folder(path: str) -> None:
 
 def _warnings(path: str) -> tuple[str, ...]:
     real = os.path.realpath(path)
+    # TMPDIR may name another folder, and /tmp is emptied all the same.
     for folder in dict.fromkeys((tempfile.gettempdir(), "/tmp")):  # noqa: S108 - it is recognised, not used
         top = os.path.realpath(folder)
         if real == top or real.startswith(top.rstrip(os.sep) + os.sep):
@@ -390,6 +392,7 @@ def _fill(inner: Path, absent: list[str]) -> list[str]:
     except BaseException:
         for place in made:
             with contextlib.suppress(OSError):
+                # `rmdir`, so that a folder into which somebody has put something meanwhile stays.
                 place.rmdir() if place.is_dir() else place.unlink()
         raise
     return names_

@@ -56,6 +56,7 @@ def _run(folder: str, words: Sequence[str], more: Mapping[str, str]) -> subproce
     variables = {**commands.environment(os.environ), **_QUIET, **more}
     try:
         return subprocess.run(  # noqa: S603 - an argument list; there is no shell
+            # Automatic collection would go on in the background after the command and its time limit have ended.
             ["git", "-c", "gc.auto=0", "-c", "advice.detachedHead=false", *words],  # noqa: S607 - as the PATH has it
             cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
@@ -171,6 +172,7 @@ def alone(folder: str) -> Iterator[None]:
 def _worktree(root: str, path: str, branch: str, start: str) -> None:
     if os.path.lexists(os.path.join(path, ".git")):
         return
+    # A tree whose folder somebody deleted stays registered, and git refuses to add it again until it is pruned.
     git(root, "worktree", "prune")
     if commit_of(root, f"refs/heads/{branch}") is None:
         must(root, "worktree", "add", "--quiet", "-b", branch, path, start)
@@ -320,6 +322,7 @@ def undo(folder: str, branch: str, start: str) -> None:
     Raises:
         EnvironmentProblem: GIT_FAILED.
     """
+    # HEAD first: a reset of whatever the agent has checked out would move that other branch.
     must(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
     must(folder, "reset", "--quiet", "--hard", start)
     must(folder, "clean", "--quiet", "-d", "--force")
@@ -372,6 +375,7 @@ def merge(folder: str, name: str, message: str, *, keeps_commit: bool = False) -
     Raises:
         EnvironmentProblem: GIT_FAILED, for another reason than a conflict.
     """
+    # `--ff` is given explicitly, because `merge.ff` in the user's configuration may ask for the opposite.
     kind = "--no-ff" if keeps_commit else "--ff"
     ran = git(folder, *_identity(folder), "merge", "--quiet", kind, "-m", message, name)
     if ran.status == 0:
@@ -409,6 +413,7 @@ def remove(root: str, path: str, branch: str) -> bool:
     if os.path.isdir(path) and git(root, "worktree", "remove", path).status:
         return False
     git(root, "worktree", "prune")
+    # `-d` and not `-D`: git itself then refuses a branch with unmerged commits, whatever was checked before.
     return commit_of(root, f"refs/heads/{branch}") is None or git(root, "branch", "--quiet", "-d", branch).status == 0
 
 

@@ -54,6 +54,7 @@ def is_open(root: str, session_id: str) -> bool:
     except OSError:
         return False
     try:
+        # Only an exclusive lock conflicts with the shared one of whoever has the session open.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return True

@@ -45,6 +45,7 @@ def check(text: str, signature: str, namespace: str, known: str | None, at: str)
     with tempfile.TemporaryDirectory(prefix="orchestrator-") as folder:
         asked = _Asked(program, folder, text, namespace)
         asked.write("signature", signature)
+        # First without the known keys, so that a signature of another content is told from one by an unknown key.
         status, said = asked.run("check-novalidate")
         found = _GOOD.search(said)
         if status or found is None:
@@ -52,6 +53,7 @@ def check(text: str, signature: str, namespace: str, known: str | None, at: str)
         if known is None:
             return Signed(found[1])
         public, when = _PUBLIC.fullmatch(known.strip()), re.sub(r"\D", "", at)[:14]
+        # A public key alone names no owner, so it is allowed under every name.
         asked.write("signers", f"* {known.strip()}" if public else known)
         told = asked.known(found[1], when)
         return told if told.signer is None or public is None else told._replace(signer=public[1] or found[1])

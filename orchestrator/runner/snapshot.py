@@ -97,6 +97,7 @@ def take(root: str | os.PathLike[str], *, contents: bool = True, known: Snapshot
     Source: seed 001, Property 31.
     """
     top = os.path.abspath(root)
+    # Before the scan: a file that is written while the scan runs then counts as recent and is read again.
     taken = time.time_ns()
     files, unreadable, folders = _scan(top)
     read = _contents(top, files, _trusted(known, top, files)) if contents else {}
@@ -125,6 +126,7 @@ class Looks:
 
 def _trusted(known: Snapshot | None, top: str, files: Mapping[str, Signature]) -> dict[str, bytes]:
     """The digests of an earlier look that are still those of their files."""
+    # A time of modification can be set back by anybody; without times of change nothing is trusted (RUN-8).
     if known is None or known.root != top or _WRITTEN != _CHANGED:
         return {}
     before, limit = known.files, known.taken_ns - RECENT_NS
@@ -172,6 +174,7 @@ def changed(before: Snapshot, after: Snapshot) -> list[Change]:
 
 def _is_another(before: Snapshot, after: Snapshot, path: str) -> bool:
     """Whether a file that may have been written holds other bytes than before; its permissions are none of it."""
+    # Another size is another content, so files too large to have a digest are still told apart by it (RUN-31).
     if before.files[path][0] != after.files[path][0]:
         return True
     known = before.contents.get(path)
@@ -211,6 +214,7 @@ def _digest(full: str, size: int) -> bytes | None:
     except OSError:
         return _link_digest(full)
     try:
+        # One byte more than the size: a short read then proves the end without a second system call.
         asked = min(size + 1, _CHUNK)
         chunk = os.read(descriptor, asked)
         taken = hashlib.sha256(chunk)

@@ -106,6 +106,8 @@ class Surroundings:
             source: a file of that key, whose private half may lie beside it; an SSH agent is asked in any case.
         """
         with _folder() as folder:
+            # With the public key alone `ssh-keygen` asks the SSH agent, so the private key need not be in a file
+            # here.
             place = source or _written(folder, "key.pub", key)
             # What it asks for itself (a key's passphrase, a touch) goes to the terminal.
             done = _run(("-Y", "sign", "-q", "-n", namespace, "-f", place), message, SIGN_S, None)

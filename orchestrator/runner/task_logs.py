@@ -57,6 +57,7 @@ def save(project: str | os.PathLike[str], session_id: str, log: Mapping[str, Any
         if known is not None and known["external_task_id"] != log["external_task_id"]:
             problems.append(task_log.Problem("task_id", f"task_id {log['task_id']} stands for more than one run"))
         _require(problems)
+        # The log before the index: a kill in between leaves an unlisted log, never an entry without one.
         atomic_files.write(path, _text(log))
         listed = sorted(entries.values(), key=lambda entry: int(entry["task_id"].removeprefix("task-")))
         atomic_files.write(folder / INDEX, _text({"session_id": session_id, "tasks": listed}))

@@ -149,6 +149,7 @@ def _claim(before: Snapshot, after: Snapshot, path: str, alone: bool) -> bool | 
         return "it is no file within the project"
     if not _NEVER.isdisjoint(real.split("/")) or real in _OWN:
         return "such files are no result of a task"
+    # By the time of change where there is one: unlike that of modification, no program can set it back (RUN-8).
     return True if _written_ns(full) >= before.taken_ns - _TICK_NS else "it was not changed"
 
 

@@ -141,6 +141,7 @@ def require_repository(folder: str, *refs: str) -> list[str]:
         )
     found = []
     for ref in refs:
+        # git would take such a name for an option.
         commit = None if ref.startswith("-") else repository.commit_of(folder, ref)
         if commit is None:
             shallow = " It is a shallow clone." if is_shallow(folder) else ""

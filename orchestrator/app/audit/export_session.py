@@ -76,6 +76,7 @@ def to_file(path: str, first: bytes, chunks: Iterator[bytes]) -> tuple[str, int,
     try:
         lines, size = _write(partial, path, first, chunks)
     except BaseException as error:
+        # Both are ours to delete: `_reserve` has created the name, so no earlier file stands there.
         for leftover in (partial, path):
             if os.path.exists(leftover):
                 os.unlink(leftover)
@@ -139,6 +140,7 @@ def stream(
         writer = export_format.Writer()
         yield from _lines(context, session_id, writer, hide)
         lying = attached_evidence.of(context.connection, session_id)
+    # Files are read outside of the snapshot: they have hashes of their own, and may take long.
     hidden = None if unmasked else context.secrets
     yield from export_evidence.lines(writer, context.path, session_id, lying, tally, hidden)
     yield writer.end()

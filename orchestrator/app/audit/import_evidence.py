@@ -224,6 +224,7 @@ class Arriving:
     def _put(self, source: Path, target: Path, made: list[Path]) -> None:
         root = attached_evidence.own_root(self._path)
         for each in reversed(target.parents[:-1]):
+            # Noted before they are created, so that a failure in between takes them away too.
             made += [] if os.path.lexists(root / each) else [root / each]
         atomic_files.own_folder(root, *target.parts[:-1])
         with atomic_files.failing(str(root / target)):

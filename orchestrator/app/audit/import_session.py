@@ -209,6 +209,7 @@ class _Intake:
             if event.kind == migrate.EVENT:
                 self._schema = strict_json.stored(event.input).get("to")
             return
+        # Other rules may well decide differently, so this difference is no proof of an alteration.
         if event.rules_version not in (None, facts.RULES_VERSION):
             raise EnvironmentProblem(
                 "RULES_DIFFER",
@@ -251,9 +252,11 @@ class _Intake:
         heads = {chain: snapshot.head(*head) for chain, head in event_stream.heads(connection, session).items()}
         if heads != self._header["heads"]:
             wrong("IMPORT_ALTERED", "the heads named in the export do not match its events", 1)
+        # Otherwise a newer export could be relabelled as an older one, which promises less (AUD-25).
         if type(self._schema) is not int or self._schema > self._header["schema"]:
             what = f"the header has schema version {self._header['schema']}, the newest migration of its events"
             wrong("IMPORT_ALTERED", f"{what} leads to {self._schema}", 1)
+        # Exports of version 1 hold no evidence files, so none can be missing (AUD-24).
         if self._header["version"] > 1:
             self._arriving.check(connection)
         found = Found(self._context.path, 1)

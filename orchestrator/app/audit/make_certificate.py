@@ -166,6 +166,7 @@ class _Body:
         if found is None:
             message = f"Session {self._id} has no verdict yet, so there is nothing to certify."
             raise Refused("NO_VERDICT", message, way)
+        # It is about the past, which nobody who holds only the file could see (AUD-32).
         if not found["fresh"]:
             message = f"The verdict of session {self._id} ({found['verdict']}) is out of date: the record went on."
             raise Refused("NO_VERDICT", message, way)

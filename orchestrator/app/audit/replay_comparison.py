@@ -154,6 +154,7 @@ class _Comparison:
         sound: bool = True,
     ) -> None:
         since = self._changed_since
+        # Only what comes behind the first different decision can follow from it (AUD-22).
         by_engine = sound and chain == self._session and since is not None and seq >= since
         self._count += 1
         self._engine_changed += by_engine

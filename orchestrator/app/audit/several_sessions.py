@@ -64,6 +64,7 @@ def _counted(context: Context) -> tuple[dict[str, int], int]:
 
 
 def _side_by_side(path: str, sessions: list[str], count: int, question: Question) -> dict[str, Answer]:
+    # With -P no module of the working folder is taken for this program.
     command = (sys.executable, "-P", "-m", "orchestrator", "--db", path, "batch")
     asked = ({"op": question.words, "args": question.given(each)} for each in sessions)
     lines = [strict_json.canonical(each).encode() for each in asked]

@@ -267,6 +267,7 @@ def read(root: str, path: str) -> bytes | None:
     for part in path.split("/"):
         place = os.path.join(place, part)
         try:
+            # Each part is checked, because a link anywhere on the way would lead a later write out of the project.
             mode = os.lstat(place).st_mode
         except FileNotFoundError:
             return None
@@ -322,6 +323,7 @@ def _tidy(plan: _Plan) -> None:
     """Delete the folders that were created and are empty again, and the note, unless something of ours was left."""
     for folder in sorted(filter(plan.client.has, plan.record.folders), key=len, reverse=True):
         with contextlib.suppress(OSError):
+            # Not `rmtree`: a folder in which somebody else has put something stays.
             os.rmdir(os.path.join(plan.root, folder))
     if not plan.problems:
         plan.record.forget(plan.client.has)

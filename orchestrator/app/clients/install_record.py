@@ -84,6 +84,7 @@ class Record:
 
     def add_file(self, root: str, path: str) -> None:
         """Note a file and the folders that will be created for it."""
+        # An earlier call may have noted the copy of what was there first, which uninstall puts back.
         self.files.setdefault(path, None)
         self.add_folders(root, path)
 

@@ -148,6 +148,7 @@ class _Edit:
 
     def remove_hooks(self, event: str) -> None:
         """Take out our entries of an event."""
+        # From the end, so that the numbers of those before stay right.
         for number, _ in reversed(self.ours(event)):
             self.text = json_edit.remove(self.text, (HOOKS, event, number))
             self.has_removed = True
@@ -160,6 +161,7 @@ class _Edit:
 
     def remove_created(self) -> None:
         """Take out the objects and arrays that we created and that are empty again."""
+        # Innermost first: an outer object is empty only once the inner one is gone.
         for path in sorted(self.created, key=len, reverse=True):
             node = json_edit.find(self.text, path)
             if node is not None and node.inner == {}:

@@ -66,6 +66,7 @@ def take(
     """
     number = _open_turn(context, session_id, group_id) if turn is None else turn
     there = starts.of_turn(context, session_id, group_id, number)
+    # A driver's executor may still live, so a lost turn of a driver takes a redispatch (MCP-4).
     if there is not None and there["state"] == starts.LOST and there["via"] != starts.DRIVE:
         # Whoever is faster has ended it already.
         with contextlib.suppress(Refused):

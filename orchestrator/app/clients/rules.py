@@ -174,6 +174,7 @@ def _hand_off(context: Context, start: Row, beside: str = "") -> str:
     at = {"session_id": start["session_id"], "group_id": start["group_id"], "turn": start["turn"]}
     told = handoffs.handoff(context, **at)
     text = handoff.render({**told["handoff"], "by_message": True})
+    # The line that names a turn stays out of the quotation, since transcripts are assigned by it.
     beside = re.sub(_FIRST_LINE, "", beside).strip()
     if not beside:
         return text

@@ -167,6 +167,7 @@ class Autopilot:
         with self._lock:
             self._rests[session] = rest
             del self._drivers[session]
+        # Only the first time: the same fault would come into the log again with every further try.
         if fault is not None and rest.faults == 1:
             self._tell(fault)
 
@@ -190,11 +191,13 @@ class Autopilot:
 
     def _rest(self, session: str, ended: Answer | None, fault: Exception | None) -> _Rest:
         """What follows on the end of a driver."""
+        # Asked after the driver's end, so that its own last steps do not start it again.
         newest, now = self._newest(session)
         if fault is None:
             reason = ended["reason"] if ended else ""
             return _Rest(newest, None, 0, Standing(RESTING, now, reason))
         if isinstance(fault, drive.DrivenElsewhere):
+            # Only the clock ends this rest: the other process's own steps say nothing about whether it still drives.
             return _Rest(_NEVER, time.monotonic() + ELSEWHERE_S, 0, Standing(ELSEWHERE, now))
         with self._lock:
             before = self._rests.get(session)

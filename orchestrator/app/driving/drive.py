@@ -265,6 +265,7 @@ class Driver:
         """Start what may be started; how it has ended where nothing is left to do."""
         standing = status.status(self._context, session_id=self._session, brief=True)
         leftovers.take_over(self._context, self._session, standing["spawns"], self._root, self._tell)
+        # Read again: taking over may have routed an answer or opened a new turn.
         standing = status.status(self._context, session_id=self._session, brief=True)
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
         stops = self._stops(standing)
@@ -405,6 +406,7 @@ class Driver:
             )  # fmt: skip
             start = operations.ask(self._context, asked)["start"]
         except Refused as problem:
+            # These three mean that somebody else moved the turn first, which is no fault of this driver (AUT-6).
             if problem.code not in ("ALREADY_EXISTS", "STALE_TURN", "SESSION_CLOSED"):
                 raise
             return
@@ -438,6 +440,8 @@ class Driver:
         except BaseException as fault:
             self._news.put(fault)
         finally:
+            # Last of all, so that the deciding thread has heard everything of a turn before it takes the turn for
+            # ended.
             self._news.put((start["group_id"], start["turn"]))
 
 
@@ -482,6 +486,7 @@ def _beside(context: Context, level: str) -> Iterator[Context]:
     Raises:
         EnvironmentProblem: as opening a database.
     """
+    # One connection a thread: steps of two threads on one connection would share a transaction (AUT-7).
     connection = sqlite.connect(context.path, write=True, deadline=context.deadline_s, synchronous=level)
     try:
         connection.seen = high_water.follow(connection, context.state_folder)

@@ -40,9 +40,11 @@ def make_ready(
     variables = fresh_trees.variables(tree.root, tree.path)
     if fresh_trees.is_set_up(tree.root, tree.path):
         return variables
+    # Those of the main checkout: an agent could have changed the file in its tree (AUT-26).
     settings = _settings(tree.root)
     if settings.worktree_setup or settings.worktree_copy:
         _set_up(context, start, tree, settings, variables, tell, cancelled)
+    # Noted only at the end, so that a set-up that was broken off begins anew (AUT-24).
     fresh_trees.note_set_up(tree.root, tree.path)
     return variables
 

@@ -42,6 +42,7 @@ def take_over(context: Context, session_id: str, turns: list[Answer], root: str,
     lost = [each for each in turns if each.get("start", {}).get("state") == starts.LOST]
     if not lost:
         return
+    # First, because it ends agents that still run: nobody may write into a tree while it is looked at.
     lock_acquisition.free_abandoned(context)
     for spawn in lost:
         start = starts.of_turn(context, session_id, spawn["group_id"], spawn["turn"])
@@ -104,12 +105,14 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
         except EnvironmentProblem:
             raise
         except OrchestratorError:
+            # The answer holds no report that can be taken, so a fresh agent is ordered below.
             pass
         else:
             tell("recovered", start=start, run=newest.id, decision=decision)
             return
     if start["bound_seq"] is not None and start["isolation"] == trees.WORKTREE:
         _keep_left(context, start, root, functools.partial(tell, start=start))
+    # Only once what was left is on record: from here on another agent may begin in the same tree (AUT-28).
     starts.end(context, start, outcome=starts.LOST, reason=REASON)
     if start["bound_seq"] is None:
         # No agent had begun, so that the same turn is free again (AUT-13).

@@ -68,6 +68,7 @@ def prepare(root: str, start: Row, action: str | None, tell: Tell) -> Tree:
         path, branch = whole, refs.branch(session)
     else:
         path, branch = os.path.join(root, refs.folder(session, group)), refs.branch(session, group)
+        # From the integration branch: a group that begins later builds on what other groups have merged.
         repository.worktree(root, path, branch, refs.branch(session))
     merges, note = action == MERGE_ACTION and group is not None, ""
     if merges:
@@ -151,6 +152,8 @@ def finish(tree: Tree, tell: Tell, *, settings_changed: bool = True) -> None:
             its branch for one that does not hold it.
     """
     if commits(tree):
+        # A commit now would put conflict markers into the branch; the merge stays open, and `prove` refuses the
+        # report.
         if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
             return
         # A merge brings in what the integration branch has.
@@ -238,6 +241,7 @@ def prove(tree: Tree, tell: Tell) -> str:
         return NOTHING
     if repository.branch_of(whole) != into or repository.changed(whole):
         repository.undo(whole, into, into)
+    # A merge commit even where the branch could just move on: `left_by` tells merges from an agent's commits by it.
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
         raise _unproven(f"{tree.branch} conflicts with {into}, which has moved on")
@@ -264,6 +268,7 @@ def land(root: str, session: str) -> str | None:
         return "no branch is checked out (detached HEAD)"
     if repository.changed(root):
         return "the working tree has uncommitted changes"
+    # A real merge could leave conflicts in the user's own checkout.
     ran = repository.git(root, "merge", "--ff-only", "--quiet", branch)
     return None if ran.status == 0 else (ran.errors or ran.output)[-300:]
 

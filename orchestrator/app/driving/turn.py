@@ -84,6 +84,7 @@ def play(context: Context, start: Row, place: Place) -> None:
     except EnvironmentProblem as problem:
         with contextlib.suppress(OrchestratorError):
             starts.end(context, start, outcome=starts.FREED, reason=problem.message)
+        # What fails during a cancellation is its effect and no fault of the surroundings, so it stops no other turn.
         if not place.cancelled():
             raise
         place.tell("freed", run=None, reason="cancelled")
@@ -164,6 +165,7 @@ def _run(
 ) -> TurnResult:
     def begun(run: str, raw: str) -> None:
         if not bound:
+            # With the commit a driver that takes over can undo what a killed agent has committed (AUT-9).
             starts.bind(context, start, worker=run, trace=raw, commit=tree.begun if tree else None)
 
     if place.most is not None:
@@ -243,6 +245,7 @@ def recover(context: Context, start: Row, action: str, root: str, message: str, 
     if start["isolation"] == trees.WORKTREE:
         tree = trees.prepare(root, start, action, tell)
         trees.finish(tree, tell)
+    # The agent is gone, so a failing gate goes into the report instead of back to the agent (AUT-8).
     prove = _measured(context, start, tree, tell, may_return=False)
     return last_messages.report(context, start, message, prove)
 
@@ -290,6 +293,7 @@ def _ended(
     if problem is None and kind in _SURROUNDINGS:
         starts.end(context, start, outcome=starts.FREED, reason=reason)
         raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, suggest("drive", check=True), run=result.run)
+    # Freed and not failed: the agent did nothing wrong, and a larger budget starts the turn again (AUT-4).
     if kind == _BUDGET:
         starts.end(context, start, outcome=starts.FREED, reason=reason)
         place.tell("freed", run=result.run, reason=SPENT)
@@ -303,6 +307,7 @@ def _ended(
         starts.end(context, start, outcome=starts.LIMITED, reason=reason, due_at=due)
         place.tell("limited", run=result.run, reason=reason, due_at=due, wait_s=wait)
         return
+    # Counted before this start is ended as failed, so that it does not count itself.
     replaced = failures(context, start)
     starts.end(context, start, outcome=starts.FAILED, reason=reason)
     decision = last_messages.replace(context, start, reason=reason, replaced=replaced)

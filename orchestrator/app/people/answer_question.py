@@ -42,6 +42,7 @@ def answer(context: Context, request: AnswerQuestion) -> Answer:
         Refused: UNKNOWN_ID {kind}, UNKNOWN_SESSION, QUESTION_CLOSED, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED,
             ACTOR_REQUIRED, UNKNOWN_AGENT. UsageError: USAGE, a decision that the question does not ask for.
     """
+    # Which processes live is not in the record, so the step keeps it in its input for the replay (RUN-21).
     elsewhere = {_IDLE: True} if _is_idle(context, request.chain) else None
     return operations.carry_out(context, request, Circumstances(elsewhere=elsewhere))
 
@@ -64,6 +65,7 @@ def close(work: Work, request: AnswerQuestion) -> Answer:
     )  # fmt: skip
     _refuse_closed(question)
     session = work.open_session()
+    # Answers recorded under earlier rules replay with the choices of their time (PPL-15).
     _check_fit(question, decision, note, before=not work.asks(4))
     decision, note = questions.recorded(question["kind"], decision, note)
     work.actor = person.id

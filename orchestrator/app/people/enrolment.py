@@ -61,8 +61,10 @@ def enrol(context: Context, request: EnrolProof) -> Answer:
         import secrets
 
         token = human.TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
+        # Only the hash enters the step, since the input of a step is kept for good (PPL-1).
         given["hash"] = credentials.hashed(token)
     found = operations.carry_out(context, KeepProof(agent=request.agent, by=request.by, **given))
+    # Added after the step, so that no stored answer holds the token (PPL-4).
     return found if token is None else {**found, "token": token}
 
 
@@ -242,6 +244,7 @@ def remove(work: Work, request: RemoveProof) -> Answer:
             kind="enrolment",
         )
     id_, whose, kind, ended = row
+    # A reset is nobody's own proof, so any proven person may stop it (PPL-6).
     if whose != actor.id and kind != RESET_ROW:
         raise Refused(
             "NOT_PERMITTED",
@@ -273,6 +276,7 @@ def reset(context: Context, request: ResetProofs) -> Answer:
         Refused: HUMAN_REQUIRED, ILLEGAL_MOVE (nothing is enrolled), ALREADY_EXISTS (one is under way).
         EnvironmentProblem: BUSY, another process has the database open.
     """
+    # Outside the step: SQLite tells it by leaving WAL mode, which it never does within a transaction (PPL-7).
     if context.credential is not None and context.credential.fault is None and not sqlite.is_alone(context.connection):
         what = "A reset needs exclusive access, but another process has the database open."
         raise EnvironmentProblem("BUSY", what, sentence("Stop servers and agents, then: {}", suggest("human reset")))
@@ -345,6 +349,7 @@ def keep_link(work: Work, request: KeepLink) -> Answer:
             _recorded=f"A link is made by the person whom it lets in, and {actor.id} acts here.",
         )
     known = {each.id for each in credentials.strong(work.context)}
+    # A link proves no more than was proven when it was made (PPL-3).
     rests_on = (work.context.proof or {}).get("enrolment")
     due = durations.later(work.at, credentials.LINK_S)
     id_ = _insert(

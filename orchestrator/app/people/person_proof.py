@@ -21,6 +21,7 @@ NAMESPACE = "orchestrator-person"
 """The namespace of signatures, so that one that was made for another purpose proves nothing here."""
 WRONG_MOST, WRONG_S = 5, 900
 """Wrong passphrases and signatures that are taken within so many seconds, over the whole database."""
+# Without letters and digits that are easily confused: I, L, O, 0 and 1.
 _LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 _LENGTH = 5
 
@@ -92,6 +93,7 @@ def at_terminal(context: Context, act: str, *, agent: str | None = None, alone: 
     known = [] if alone else credentials.strong(context)
     if known:
         return _strong(context, act, [each for each in known if agent in (None, each.agent)])
+    # Only for codes: whoever knows the passphrase is a person even below an agent's program (PPL-9).
     fault = beneath_agent(context)
     if fault is None and not _typed(context, act):
         fault = "code"
@@ -103,6 +105,7 @@ def unfit(context: Context) -> str | None:
     around: Surroundings | None = context.surroundings
     if around is None:
         return "no_terminal"
+    # Before passphrases too: in an agent's environment one would be typed into the agent's hands (PPL-9).
     sign = agent_programs.variable(around.variables())
     if sign is not None:
         return f"agent {sign}"
@@ -161,6 +164,7 @@ def passphrase(context: Context, typed: str, known: list[credentials.Strong]) ->
     Args:
         known: what is in force of the people that may be meant.
     """
+    # Before anything is compared: while paused even the right one is refused, so that guessing gains nothing (PPL-8).
     if _is_paused(context):
         return Credential(PASSPHRASE, fault="paused")
     # All are tried, so that the time does not tell whose it was.
@@ -238,6 +242,7 @@ def words_of(words: str, bound: dict[str, Any]) -> str:
 
     shown = [str(bound[name]) for name in ("id", "agent", "status", "mode", "decision") if bound.get(name)]
     by = f" as {bound['by']}" if bound.get("by") else ""
+    # A parameter may hold line ends or terminal codes, which could rewrite what the person is asked to confirm.
     return control_characters.on_one_line(f"orchestrator {' '.join([words, *shown])}{by}")
 
 

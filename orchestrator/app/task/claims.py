@@ -131,6 +131,7 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
     gone = before is not None and not status_checks.standing(work, before).active
     if before is not None and not tasks.overdue(task, work.at, gone=gone):
         raise status_checks.claim_lost(work, task)
+    # A task that is the agent's own already counts as one that it has in progress.
     if before is not None and before != agent.id:
         status_checks.has_room(work, task, agent.id)
     reason = f"{before} is out of service" if gone else f"the lease of {before} ended at {task.claim_until}"
@@ -150,6 +151,7 @@ def _columns(work: Work, agent: Agent, lease: int) -> dict[str, Value]:
     base = _base(work)
     return {
         "claim_holder": agent.id,
+        # Easily guessed, which does no harm: it fences off late writers and is no secret (TSK-21).
         "claim_token": f"{work.step.chain}:C{work.seq}",
         "claim_beat_at": base,
         "claim_until": _later(base, lease),
@@ -189,6 +191,8 @@ def heartbeat(work: Work, request: HeartbeatTask) -> Answer:
     if task.claim_holder != agent.id:
         raise status_checks.claim_lost(work, task)
     base, lease = _base(work), request.lease or _seconds(task)
+    # The last sign of life came from a wrong clock, whose lease would last far too long: only here may one get
+    # shorter.
     if clock_jumps.is_far_ahead(task.claim_beat_at or "", work.at):
         until = _later(base, lease)
     else:

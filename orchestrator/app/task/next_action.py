@@ -339,6 +339,7 @@ class _Reading:
         barriers = tuple(
             Barrier(
                 block.id, block.severity == "hard", block.reason, block.opened_by, self._may_lift(block),
+                # Opened for dependencies: it goes by itself with the last of them, and no agent may lift it (TSK-11).
                 awaits=block.opened_by == ROUTER and block.type == "waiting",
             )
             for block in found
@@ -384,6 +385,7 @@ def candidate(reading: _Reading) -> Task | None:
     if not reading.has_place(asker.role):
         return None
     found = next_reader.candidate(connection, session, asker, reading.lets_begin.__getitem__)
+    # Of every role: `task claim` takes over any of them, so `no_work` beside one would be untrue (TSK-35).
     return found or next_reader.overdue(connection, session, asker, reading.now)
 
 

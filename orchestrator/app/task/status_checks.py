@@ -241,6 +241,7 @@ def may_begin(work: Work, task: Task, assignee: str) -> None:
     if task_reader.waits(connection, session, task):
         what, look = _waits_for(work, task)
         raise Refused("DEPENDENCIES_OPEN", what, look, open=open_names(work, task))
+    # No trigger repeats this check: it keeps work from being wasted and guards no completion (TSK-13).
     stop = task_reader.stops_group(connection, session, task.group_id)
     if stop is not None:
         raise Refused(

@@ -99,6 +99,7 @@ def check(
     if _related(work, id, on, new[1] if new else None):
         raise _invalid(work, f"One of {id} and {on} is a part of the other.", "related")
     edges = Edges(work.context.connection, work.step.chain, new=new)
+    # A task that nothing waits for closes no ring, so the search is spared.
     ring = task_graph.ring_of_task(edges, id, on) if edges.is_waited_for(id) else []
     if ring:
         raise Refused(
@@ -127,6 +128,7 @@ def _require_other(work: Work, on: str) -> Task:
     if other is not None:
         return other
     row = work.reader.one(_ELSEWHERE, task=on)
+    # Kept in the step's input, since a replay tells this session without the others (TSK-26).
     elsewhere = work.elsewhere(f"task {on}", str(row[0]) if row else None)
     if elsewhere is not None:
         raise _invalid(work, f"Task {on} belongs to session {elsewhere}, not to {work.step.chain}.", "session")

@@ -156,6 +156,7 @@ def _check_assignee(work: Work, request: CreateTask, group: str | None) -> None:
 
 def _insert(work: Work, request: CreateTask, where: _Place, on: list[str], agent: Agent, reason: str | None) -> None:
     status = request.status or tasks.TODO
+    # A task that is created blocked was nowhere before; once released it comes back as todo (TSK-4).
     former = tasks.TODO if status == tasks.BLOCKED else status
     task = _new(
         work, request.id, group=where.group, parent=where.parent.id if where.parent else None, title=request.title,

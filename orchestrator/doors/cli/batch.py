@@ -50,6 +50,7 @@ class _Runner:
         else:
             request = operations.known(words)
             joins = request is not None and not request.is_alone(given) and not batch_arguments.reads_files(given)
+            # A line that does more than its step may take long; neither answers nor the lock wait for it (CLI-15).
             if not joins:
                 self.finish()
             answer = _answer(self, words, given, joins=joins)

@@ -174,6 +174,7 @@ def _text(parameter: Parameter, value: str) -> str:
 
 def _integer(parameter: Parameter, value: str) -> int:
     digits = value.removeprefix("-")
+    # 18 digits always fit the 64 bits that SQLite has for an integer.
     if digits.isascii() and digits.isdecimal() and len(digits) <= 18:
         return int(value)
     raise UsageError("USAGE", f"{spelt(parameter)} must be a whole number, not {names.shown(value)}.", "")

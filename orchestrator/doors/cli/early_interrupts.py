@@ -50,6 +50,7 @@ def _handle(_: int, frame: FrameType | None) -> None:
         _leave()
     if _phase == "running":
         if _is_importing(frame):
+            # Sent again a moment later, when the import may be over.
             _thread.start_new_thread(_again, ())
         else:
             raise KeyboardInterrupt

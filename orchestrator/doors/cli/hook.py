@@ -50,6 +50,7 @@ class _Answer(NamedTuple):
 
 def _hook(given: Given) -> Result:
     begun = time.monotonic()
+    # Before stdin is read: a client that never closes it must not keep this process for ever.
     _end_after(LIMIT_S)
     try:
         document = _read()

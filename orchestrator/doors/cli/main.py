@@ -40,6 +40,7 @@ def run() -> NoReturn:
                 stream.flush()
         except OSError:
             code = code or errors.EXIT_ENVIRONMENT
+    # Coverage writes what it has measured at an orderly exit only.
     if "coverage" in sys.modules:
         sys.exit(code)
     os._exit(code)

@@ -17,6 +17,7 @@ def _init(given: Given) -> Result:
     from orchestrator.app import maintenance, setup
 
     file, root = given.arguments.get("workflow"), given.arguments.get("project")
+    # Checked before anything is created, so that a wrong argument leaves no database behind.
     if file is not None:
         setup.require_valid(Path(file))
     if root is not None:

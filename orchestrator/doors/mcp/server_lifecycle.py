@@ -72,6 +72,7 @@ async def _watch(caller: Caller, lines: Lines, codes: list[int]) -> None:
             lines.stop()
             break
         await anyio.sleep(GRACE_S)
+    # Nothing else ends the threads of calls that are still under way.
     os._exit(codes[0])
 
 

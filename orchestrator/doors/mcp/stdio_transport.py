@@ -40,6 +40,7 @@ class Wire:
     def __init__(self) -> None:
         self.source, self.sink = os.dup(_STDIN), os.dup(_STDOUT)
         nothing = os.open(os.devnull, os.O_RDONLY)
+        # A program that a call starts could otherwise read the client's next messages.
         os.dup2(nothing, _STDIN)
         os.close(nothing)
         with contextlib.suppress(OSError):
@@ -95,6 +96,7 @@ class Lines:
         while not self._stopped:
             line = b""
             with anyio.CancelScope() as self._scope:
+                # A read that waits for input cannot be ended, so its thread is left behind when the server stops.
                 line = await to_thread.run_sync(self._read, abandon_on_cancel=True)
             if not line:
                 break

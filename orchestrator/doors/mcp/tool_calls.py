@@ -163,6 +163,7 @@ class Caller:
         session = self.settings.session_id if SESSION in tool.arguments else None
         own = {SESSION: session} if session else {}
         actor = {tool.actor: self.settings.agent_id} if tool.actor else {}
+        # The agent comes last: no argument of a call may say who acts (MCP-2).
         return {**own, **found, **tool.fixed, **actor}
 
     def _performed(self, tool: Tool, taken: Given) -> dict[str, Any]:

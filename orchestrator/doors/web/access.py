@@ -75,6 +75,8 @@ class Access:
         code = secrets.token_urlsafe(32)
         with self._lock:
             if self._link is not None:
+                # Remembered, so that a replaced link is answered with 410 and one that was never given out with 404
+                # (PAG-1).
                 self._ended.add(self._link)
             self._link = _hashed(code)
         return code

@@ -88,11 +88,13 @@ def create(
             await asyncio.to_thread(service.loop.stop, grace_s)
             if autopilot is not None:
                 await asyncio.to_thread(autopilot.stop)
+            # Last: runs and drivers that end still record how they ended.
             service.pool.close()
 
     app = _Application(
         frozenset(hosts),
         title="orchestrator", summary="Runs, sessions and questions of one database.", version="1", lifespan=life,
+        # The framework's own pages would be readable without a token beyond loopback (HTTP-4).
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access, app.state.once, app.state.autopilot = service, access, Once(), autopilot

@@ -125,6 +125,7 @@ async def writer(request: Request) -> Caller:
         Denied: 401, nobody is known; 403, the request comes from another place, or without its form's token.
     """
     _check_query(request)
+    # Browsers never send this header by themselves, so a token needs no protection against foreign forms.
     found = await bearer(request)
     if found is not None:
         return found
@@ -151,6 +152,7 @@ def require_own_page(request: Request) -> None:
         Denied: 403.
     """
     origin = request.headers.get("Origin")
+    # The application's edge has compared Host with the server's names before, so it is safe to compare with.
     if origin is not None and _place(origin) != request.headers.get("Host"):
         raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site; nothing changed.")
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):

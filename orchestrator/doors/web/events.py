@@ -171,6 +171,7 @@ async def _stream(pulse: Pulse, number: int, session: str | None) -> AsyncIterat
     # The first bytes tell the reader that it is connected.
     yield format_sse_event(comment="begins", retry=1000)
     while not pulse.stopping:
+        # Taken before the read, so that what is committed meanwhile still wakes this reader.
         beat = pulse.next
         try:
             events, further = await pulse.after(number, session)

@@ -62,6 +62,7 @@ def told(fault: Exception) -> tuple[int, str, str]:
         code, message = _HTTP.get(fault.status_code, ("BAD_REQUEST", "The request cannot be answered."))
         return fault.status_code, code, message
     known = bootstrap.environment_problem(fault, HIDDEN)
+    # The words of an unknown fault may hold anything, so they go to the log alone.
     return (503, known.code, said(known.message)) if known is not None else (500, *INTERNAL)
 
 

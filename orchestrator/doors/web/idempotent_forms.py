@@ -46,9 +46,11 @@ class Once:
         key = hashlib.sha256(json.dumps([path, sorted(fields.items())]).encode()).hexdigest()
         with self._lock:
             sent = self._forms.pop(key, None) or _Sent()
+            # Put in anew, so that the form that was sent longest ago stands first and makes room first.
             self._forms[key] = sent
             while len(self._forms) > MOST:
                 del self._forms[next(iter(self._forms))]
+        # Outside of the common lock: a slow form holds up only those who send the same one.
         with sent.lock:
             if sent.place is None:
                 sent.place = act()

@@ -99,6 +99,7 @@ def enter(request: Request, code: str, fields: Fields, serving: Serving) -> Resp
         proof = None if door.asked is None else _proven(request, context, code, person, door.asked, fields)
         if proof is not None and proof.fault is not None:
             return _refused(request, context, code, door, UNPROVEN.format(why=human.why(proof.fault)))
+        # Used up only after every other check, so that a mistake costs nobody the link.
         used = _used(access, context, code, person, door, proof)
     if used is None:
         raise Denied(410, "LINK_USED", "This link has been used; create another: orchestrator human link")
@@ -135,6 +136,7 @@ def _used(access: Any, context: Context, code: str, person: str, door: Door, pro
 
 def _let_in(request: Request, used: Any) -> Response:
     access = authentication.access(request)
+    # The new cookie replaces that of the visit before, which nobody could end any more.
     access.leave(authentication.cookie(request))
     with contextlib.suppress(OSError):
         request.app.state.link_used()

@@ -173,6 +173,7 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
     def done() -> str:
         with serving.called(caller) as context:
             context.credential = caller.credential
+            # Last, so that no field of a form names somebody else (HTTP-16).
             asked = _asked(act, session, group, fields) | {"by": caller.person}
             operations.call(context, act.words, **arguments.bind(act.words, asked))
         place = f"/sessions/{segment(session)}"
@@ -251,6 +252,7 @@ def _value(parameter: Parameter, text: str) -> Any:
         return [each.strip() for each in text.split(",") if each.strip()]
     if parameter.kinds != (int,):
         return text
+    # 18 digits always fit into the 64 bits of an integer in the database.
     if not text.isdecimal() or len(text) > 18:
         raise UsageError("USAGE", f"{parameter.name} is a whole number.", "Give one")
     return int(text)

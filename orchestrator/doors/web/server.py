@@ -83,11 +83,13 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     autopilot = _autopilot(service, settings)
     with service.pool.lent() as context:
         path, shown_here = context.path, person_proof.shows_link(context)
+    # Bound first: the name of the cookie needs the port, which the system chooses for port 0 (HTTP-3).
     listening = _bind(settings.host, settings.port)
     access = Access(token, reading=local, links=shown_here, port=listening.getsockname()[1])
     hosts = (*LOOPBACK, settings.host.lower(), socket.gethostname().lower(), *settings.names)
     app = application.create(service, access, hosts=hosts, grace_s=settings.grace_s, autopilot=autopilot)
     config = uvicorn.Config(
+        # An access log would hold the addresses of one-time links, which are secrets (HTTP-2).
         app, host=settings.host, port=settings.port, log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=CLOSING_S, lifespan="on",
     )

@@ -212,6 +212,7 @@ def _task_picture(look: Look, session: str, found: dict[str, Any]) -> Markup:
 def export(request: Request, session: str, caller: Reading) -> Response:
     """The session as one HTML file that needs no server, as `audit export --format html` writes it."""
     with looking(request, session) as look, closing(export_session.stream(look.context, session, "html")) as chunks:
+        # As a whole: a place could lie across the border of two chunks.
         placed = run_list_views.with_places(look.context, session, b"".join(chunks).decode())
         content = elsewhere(placed).encode()
     name = f"session-{_NO_NAME.sub('-', session)}.html"
