@@ -211,15 +211,22 @@ def expire(project: str | os.PathLike[str], before: float, keep: Collection[str]
     Returns:
         The sessions that have no evidence on the disk any more.
 
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+
     Source: seed 001, Property 3 (evidence_settings.retention_days).
     """
     expired = []
     sessions = Path(project) / OWN_FOLDER / "sessions"
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    with atomic_files.failing(str(sessions)), contextlib.suppress(FileNotFoundError, NotADirectoryError):
         for name in sorted(os.listdir(sessions)):
             folder = sessions / name / "evidence"
             index = folder / INDEX
-            if name not in keep and not folder.is_symlink() and index.is_file() and index.stat().st_mtime < before:
+            # A link anywhere on the way, which an executor can put there, leads to what is somebody else's.
+            on_the_way = (sessions.parent, sessions, sessions / name, folder, index)
+            if name in keep or any(each.is_symlink() for each in on_the_way) or not index.is_file():
+                continue
+            if index.stat().st_mtime < before:
                 shutil.rmtree(folder)
                 expired.append(name)
     return tuple(expired)

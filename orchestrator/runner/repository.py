@@ -214,7 +214,7 @@ def patch(folder: str, since: str = "HEAD") -> Patch:
             if done.returncode:
                 said = _text(done.stderr)[-500:]
                 what = sentence("git {} in {}: {}", step[0], local(folder), local(said))
-                raise EnvironmentProblem("GIT_FAILED", what, "Fix what git names")
+                raise EnvironmentProblem("GIT_FAILED", what, "Fix what git reports")
         # What a deleted file held stands in the commit.
         compare = ("diff", "--cached", "--binary", "--irreversible-delete", "--no-ext-diff", since)
         data = _run(folder, compare, index).stdout

@@ -174,9 +174,6 @@ def _run(
             process_tree.forget(family)
 
 
-"""Ancestors that are looked at."""
-
-
 def a_run(owners: Collection[str] = ()) -> bool:
     """Whether this process or one that it descends from was started by an executor.
 

@@ -351,6 +351,15 @@ class TestExpiring:
         assert folder.parent.exists()
         assert evidence_files.expire(tmp_path, now + 60, ()) == ()
 
+    @pytest.mark.parametrize("linked", [".orchestrator", "sessions", "session", "evidence"])
+    def test_what_a_link_leads_to_is_not_deleted(self, folder: pathlib.Path, tmp_path: pathlib.Path, linked: str) -> None:
+        places = {"evidence": folder, "session": folder.parent, "sessions": folder.parent.parent}
+        place = places.get(linked, folder.parent.parent.parent)
+        place.rename(tmp_path / "elsewhere")
+        place.symlink_to(tmp_path / "elsewhere")
+        assert evidence_files.expire(tmp_path, time.time() + 60, ()) == ()
+        assert folder.is_dir()
+
     def test_where_there_is_none_nothing_expires(self, tmp_path: pathlib.Path) -> None:
         assert evidence_files.expire(tmp_path, time.time() + 60, ()) == ()
 
