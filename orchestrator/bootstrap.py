@@ -17,7 +17,7 @@ from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
 if TYPE_CHECKING:
-    from orchestrator.app.running import hooks, run_session, web_run_service
+    from orchestrator.app.running import run_hooks, run_session, web_run_service
 
 DEFAULT_DEADLINE_S = 10.0
 CLIENTS = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
@@ -30,9 +30,9 @@ class _Runs:
     """What runs do for sessions, tasks and questions; loaded when one of these asks."""
 
     def __getattr__(self, name: str) -> Any:
-        from orchestrator.app.running import hooks
+        from orchestrator.app.running import run_hooks
 
-        return getattr(hooks, name)
+        return getattr(run_hooks, name)
 
 
 def _after_refusal(work: Any, recorded: Answer) -> None:
@@ -93,7 +93,7 @@ Context.is_below = staticmethod(_is_below)
 Context.finish_tasks = staticmethod(_finish_tasks)
 Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:
-    _described: RunHooks = hooks
+    _described: RunHooks = run_hooks
 
 
 def now() -> str:
@@ -511,14 +511,14 @@ def open_autopilot(
 
 def _lacking(executors: Callable[..., Any], flags: run_session.Flags, variables: Mapping[str, str]) -> str | None:
     """Why no new task could be executed, with what helps; None where one could."""
-    from orchestrator.core.running import advice, production, providers
+    from orchestrator.core.running import advice, providers, simulated_failures
 
     named, selection = providers.asked(flags.executor, flags.provider, flags.model)
     found = executors(named, selection.provider)
     state = found.is_available()
     if not state.available:
         return sentence("{} {}", state.reason, advice.said(state.suggestion or "")).rstrip()
-    if named is None and found.name != production.STUB:
+    if named is None and found.name != simulated_failures.STUB:
         try:
             providers.check(selection, variables)
         except OrchestratorError as problem:

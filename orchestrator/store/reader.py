@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from orchestrator.core import canonical_json
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.core.routing.facts import NO_PATH, PROGRESS, Blocker, Group, Path, Session
 from orchestrator.hints import Any
 from orchestrator.store.table_metadata import column_names, packed
@@ -343,7 +343,7 @@ class Reader:
 
     def board(
         self, session: Session, limit: int, research_limit: int, know: Callable[..., object] | None = None
-    ) -> fanout.Board:
+    ) -> free_slots.Board:
         """The session's groups in numbers, with those that could start in free slots.
 
         Args:
@@ -358,7 +358,7 @@ class Reader:
             for group, whole in rows:
                 know("task_groups", (group.id,), whole)
         startable = tuple([group for group, _ in rows])
-        return fanout.Board(
+        return free_slots.Board(
             limit, running, research, held, startable, bool(pending), bool(others), bool(person), bool(manager),
             session.awaited_role,
         )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from orchestrator import testing
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.errors import OrchestratorError
 from tests import persons
 
@@ -117,7 +117,7 @@ def _of_the_session(context: Context) -> Iterator[str]:
     if session.status == "ended":
         return
     workflow = context.version(session.workflow_version_id).workflow
-    board = context.reader.board(session, fanout.limit(workflow, session), workflow.rules.research_max_parallel)
+    board = context.reader.board(session, free_slots.limit(workflow, session), workflow.rules.research_max_parallel)
     if board.running > board.limit:
         yield f"{board.running} groups run, and the limit is {board.limit}"
     if session.awaited_role == "user" and not context.reader.question(SESSION, None):
@@ -130,7 +130,7 @@ def _of_the_session(context: Context) -> Iterator[str]:
         yield "the session waits for nobody"
     if board.held and board.running < board.limit:
         yield "a group is held while a slot is free"
-    if fanout.batch(workflow, session, board):
+    if free_slots.batch(workflow, session, board):
         yield "a group could start in a free slot"
 
 

@@ -35,17 +35,17 @@ LATE = frozenset(
     app.kernel.connection_pool app.kernel.copy_in_memory app.kernel.malformed_calls app.kernel.views app.maintenance
     app.people.answer_question app.people.person_proof app.proof.model_check app.questions.inbox
     app.questions.question_views
-    app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.hooks
+    app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.run_hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
     app.session.pending_commands
     app.session.stuck app.setup app.task.answer_tasks
-    app.task.finish_tasks app.task.next_action app.task.task_views
+    app.task.finish_tasks app.task.answer_next app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
     core.agents core.blockers core.database_urls core.report_parser core.lifecycle core.masking_hidden core.masking_json
     core.masking_machine core.masking_patterns core.masking_stream core.metadata core.next_words core.running.advice
     core.running.blocked_output
-    core.running.production core.running.program_variables core.running.providers core.control_characters
+    core.running.simulated_failures core.running.program_variables core.running.providers core.control_characters
     core.json_positions core.workflow.checks core.workflow.graph core.workflow.loader core.workflow.problems
     core.workflow.report
     doors.cli.invoke doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.secret_file_check

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.task import next_action, task_views
+from orchestrator.app.task import answer_next, task_views
 from orchestrator.app.task.next_waits import CLOSED_GROUPS
 from orchestrator.core import permissions, tasks
 from orchestrator.core.permissions import Block
@@ -79,7 +79,7 @@ def _next(context: Context, session: str, task: Task) -> Answer | None:
     found = context.reader.session(session)
     if agent is None or not agent.active or task.status in CLOSED or found is None or found.status == "ended":
         return None
-    answer = next_action.answer(context, session, agent, task)
+    answer = answer_next.answer(context, session, agent, task)
     return {"agent_id": agent.id, **{name: answer[name] for name in ("action", "state", "instruction")}}
 
 

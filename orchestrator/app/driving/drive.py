@@ -27,7 +27,7 @@ from orchestrator.app.session import sessions, status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import names, refs
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, EnvironmentProblem, Refused, UsageError
 from orchestrator.hints import Any
@@ -309,7 +309,7 @@ class Driver:
             return 1
         session = self._context.require_session(self._session)
         workflow = self._context.version(session.workflow_version_id).workflow
-        return self._request.parallel or fanout.limit(workflow, session)
+        return self._request.parallel or free_slots.limit(workflow, session)
 
     def _is_alone(self, spawn: Answer) -> bool:
         """Whether a turn works on the integration branch, which one turn at a time may do."""

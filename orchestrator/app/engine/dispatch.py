@@ -10,7 +10,7 @@ from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import canonical_json, handoff, sha256
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.core.routing.facts import (
     BUILDERS,
     MANAGER,
@@ -45,7 +45,7 @@ class Record(NamedTuple):
     report: bool = False
     mandatory_review: bool = False
     reason: str | None = None
-    starts: tuple[fanout.Start, ...] = ()
+    starts: tuple[free_slots.Start, ...] = ()
     session_level: bool = False
     blockers: tuple[Blocker, ...] | None = None
     """The group's open blockers, where they are known."""
@@ -209,7 +209,7 @@ def _why_hold(work: Work, session: Session, version: Version, record: Record) ->
         return None
     work.step.flush()
     running = work.reader.board(session, 0, 0).running
-    return "slot" if running >= fanout.limit(version.workflow, session) else None
+    return "slot" if running >= free_slots.limit(version.workflow, session) else None
 
 
 def _spawn(work: Work, session: Session, version: Version, record: Record, answer: Answer) -> Frozen:
@@ -240,7 +240,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     return frozen
 
 
-def _start(work: Work, session: Session, version: Version, start: fanout.Start, record: Record) -> Answer:
+def _start(work: Work, session: Session, version: Version, start: free_slots.Start, record: Record) -> Answer:
     group, role = start.group, start.role
     state_changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch", hold=True)
     agent = register_instance(work, role, group.id)

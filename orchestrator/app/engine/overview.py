@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import completion_wording, handoff
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.core.routing.facts import MANAGER, NO_PATH
 from orchestrator.core.suggestions import suggest
 from orchestrator.hints import Any
@@ -130,7 +130,7 @@ def groups_now(
     if len(entries) > most:
         found["group_counts"] = _counts(by_kind)
     if entries and not any(entry.get("cause") in _AT_WORK for entry in by_kind["in_progress"]):
-        found |= {"phase_check": fanout.phase(by_kind), "causes": causes(by_kind)}
+        found |= {"phase_check": free_slots.phase(by_kind), "causes": causes(by_kind)}
     if planned and not entries:
         found["causes"] = [handoff.NOTHING_PLANNED]
     return found

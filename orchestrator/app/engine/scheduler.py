@@ -9,7 +9,7 @@ from __future__ import annotations
 from orchestrator.app.engine import decision_answers, dispatch, overview, state_changes
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import strict_json
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.core.routing.facts import (
     MANAGER,
     PERSON,
@@ -39,14 +39,14 @@ def settle(work: Work, cause: str, *, closed: bool = False) -> None:
         board = load_board(work, session, version)
         if _release(work, session, version, board, _cause(cause)):
             continue
-        starts = fanout.batch(version.workflow, session, board)
+        starts = free_slots.batch(version.workflow, session, board)
         if starts:
             batch(work, session, version, starts, _cause(cause))
             continue
         break
     if closed and session.awaited_role is None and not board.manager_called and not board.open_others:
         call_manager(work, session, version, _cause(cause), "phase_check")
-    elif fanout.stalled(board):
+    elif free_slots.stalled(board):
         call_manager(work, session, version, _cause(cause), "stalled")
 
 
@@ -54,13 +54,13 @@ def _cause(cause: str) -> str:
     return "slot" if cause == "report" else cause
 
 
-def load_board(work: Work, session: Session, version: Version) -> fanout.Board:
+def load_board(work: Work, session: Session, version: Version) -> free_slots.Board:
     """The session's board under its own limits."""
-    limit = fanout.limit(version.workflow, session)
+    limit = free_slots.limit(version.workflow, session)
     return work.reader.board(session, limit, version.workflow.rules.research_max_parallel, work.step.know)
 
 
-def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.Start, ...], cause: str) -> Answer:
+def batch(work: Work, session: Session, version: Version, starts: tuple[free_slots.Start, ...], cause: str) -> Answer:
     """Start pending groups in free slots, as a decision of its own."""
     plan = next((t for t in version.workflow.transitions.values() if t.effect == "plan"), None)
     record = dispatch.Record(
@@ -76,7 +76,7 @@ def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.S
     return dispatch.decide(work, session, version, record)
 
 
-def batch_rules(starts: tuple[fanout.Start, ...]) -> tuple[Fired, ...]:
+def batch_rules(starts: tuple[free_slots.Start, ...]) -> tuple[Fired, ...]:
     """What fired in a batch: itself, and what chose an agent other than the developer."""
     what = "pending group takes a free slot" if len(starts) == 1 else "pending groups take free slots"
     fired = [Fired("batch", f"{len(starts)} {what}: {', '.join(s.group.id for s in starts)}")]
@@ -87,7 +87,7 @@ def batch_rules(starts: tuple[fanout.Start, ...]) -> tuple[Fired, ...]:
     return tuple(fired)
 
 
-def _release(work: Work, session: Session, version: Version, board: fanout.Board, cause: str) -> bool:
+def _release(work: Work, session: Session, version: Version, board: free_slots.Board, cause: str) -> bool:
     """Emit one spawn that was held back, if it may go out now."""
     if session.held and session.awaited_role:
         _emit(work, session, version, None, Target(session.awaited_role, session.awaited_action or "spawn"), cause)
@@ -143,7 +143,7 @@ def call_manager(work: Work, session: Session, version: Version, cause: str, rul
     causes = overview.causes(kinds)
     extras: Answer = {"groups": kinds, "causes": causes}
     if rule == "phase_check":
-        extras["phase_check"] = fanout.phase(kinds)
+        extras["phase_check"] = free_slots.phase(kinds)
     fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
     return _call(work, session, version, cause, fired, extras)
 
@@ -289,9 +289,9 @@ def fan_out(work: Work, version: Version, record: dispatch.Record, next_agent: s
     session = work.session()
     checking = record.target.action == "check_phase"
     if session.status != "active":
-        return record._replace(target=Target(None, "wait"), reason=fanout.PAUSED)
+        return record._replace(target=Target(None, "wait"), reason=free_slots.PAUSED)
     board = load_board(work, session, version)
-    starts = fanout.batch(version.workflow, session, board)
+    starts = free_slots.batch(version.workflow, session, board)
     if starts:
         role = starts[0].role if checking else next_agent
         extras = {**record.extras, "phase_check": "continue"} if checking else record.extras
@@ -299,11 +299,11 @@ def fan_out(work: Work, version: Version, record: dispatch.Record, next_agent: s
         return record._replace(target=Target(role, "spawn_batch"), extras=extras, rules=fired, starts=starts)
     if checking and not board.open_others:
         return _settled(work, record, "phase_check")
-    reason = fanout.why_nothing(board)
+    reason = free_slots.why_nothing(board)
     if reason is None and not board.held:
         return _settled(work, record, "stalled")
     extras = {**record.extras, "phase_check": "wait"} if checking else record.extras
-    return record._replace(target=Target(None, "wait"), extras=extras, reason=reason or fanout.SLOTS_BUSY)
+    return record._replace(target=Target(None, "wait"), extras=extras, reason=reason or free_slots.SLOTS_BUSY)
 
 
 def _settled(work: Work, record: dispatch.Record, rule: str) -> dispatch.Record:
@@ -312,7 +312,7 @@ def _settled(work: Work, record: dispatch.Record, rule: str) -> dispatch.Record:
     causes = overview.causes(kinds)
     extras: dict[str, Any] = {**record.extras, "groups": kinds, "causes": causes}
     if rule == "phase_check":
-        extras["phase_check"] = fanout.phase(kinds)
+        extras["phase_check"] = free_slots.phase(kinds)
     # What a batch gives its builders is not the manager's; a phase check's context is for whoever it calls.
     context = record.include_context if record.target.action == "check_phase" else ()
     fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")

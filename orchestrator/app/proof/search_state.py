@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from orchestrator.app.proof.sandbox import SESSION, World
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, PERSON, TECH_LEAD, VALIDATOR, Session
 from orchestrator.hints import Any
 
@@ -280,11 +280,11 @@ def _of_session(world: World, state: State) -> Iterator[Fault]:
     running = sum(m.running for m in state.groups)
     if not (running or called or state.asks or session.awaited_role):
         yield Fault("stall", "the session waits for nobody")
-    limit = fanout.limit(workflow, session)
+    limit = free_slots.limit(workflow, session)
     if running > limit:
         yield Fault("slots", f"{running} groups run, and the limit is {limit}")
     if any(m.held and m.awaited_role != MANAGER for m in state.groups) and running < limit:
         yield Fault("stall", "a group is held while a slot is free")
     board = world.reader.board(session, limit, workflow.rules.research_max_parallel)
-    if starts := fanout.batch(workflow, session, board):
+    if starts := free_slots.batch(workflow, session, board):
         yield Fault("stall", f"group {starts[0].group.id} could start in a free slot and does not")

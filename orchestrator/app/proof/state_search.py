@@ -12,7 +12,7 @@ from orchestrator.app.proof.possible_moves import SMALL, AtWork, Setting
 from orchestrator.app.proof.sandbox import Move, World
 from orchestrator.app.proof.search_state import Fault, Key, Place
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.routing import fanout
+from orchestrator.core.routing import free_slots
 from orchestrator.errors import OrchestratorError
 
 
@@ -189,7 +189,7 @@ class Search:
         self.made += 1
         known = self._make(number, move)
         if self.remembers:
-            limit = fanout.limit(self.world.version.workflow, place.state.session)
+            limit = free_slots.limit(self.world.version.workflow, place.state.session)
             level = move_memory.level(self._said, place, move, known, limit)
             self._memory.keep(place, move, known, level)
         return known

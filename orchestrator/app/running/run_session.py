@@ -19,7 +19,7 @@ from orchestrator.app.running import run_repository
 from orchestrator.core import masking, strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import config, production, program_variables, providers
+from orchestrator.core.running import config, program_variables, providers, simulated_failures
 from orchestrator.runner import port, process, project, session_lock
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -108,7 +108,7 @@ class RunSession:
     def executor(self) -> str:
         """Who executes what is queued from now on, by name: a stub that the environment asks for, or what is chosen."""
         found = self.executors(self.flags.executor, self.selection.provider).name
-        return found if found == production.STUB else self.flags.executor or self.selection.provider
+        return found if found == simulated_failures.STUB else self.flags.executor or self.selection.provider
 
     def executor_of(self, run: Run) -> port.Executor:
         """Who is on record as executing a run, whoever has queued it."""

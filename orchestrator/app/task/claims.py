@@ -48,9 +48,9 @@ def claim(work: Work, request: ClaimTask) -> Answer:
     status_checks.by_hand(work, agent)
     lease = request.lease or LEASE_S
     if request.id is None:
-        from orchestrator.app.task import next_action
+        from orchestrator.app.task import answer_next
 
-        task = _held(work, agent, request.claim_token) or next_action.pick(work, agent)
+        task = _held(work, agent, request.claim_token) or answer_next.pick(work, agent)
         if task is None:
             return _nothing(work, agent)
     else:
@@ -88,9 +88,9 @@ def _held(work: Work, agent: Agent, token: str | None) -> Task | None:
 
 
 def _nothing(work: Work, agent: Agent) -> Answer:
-    from orchestrator.app.task import next_action
+    from orchestrator.app.task import answer_next
 
-    found = next_action.answer(work, work.step.chain, agent, None)
+    found = answer_next.answer(work, work.step.chain, agent, None)
     why = found.get("why") or found["instruction"]
     return {
         "success": True, "task": None, "claim": None, "why": why, "unchanged": True, "exit_code": EXIT_NEGATIVE,

@@ -29,7 +29,7 @@ class AskNext(
     words="next",
     line="Show an agent's next action, or how a session continues.",
     example="orchestrator next --agent-id developer -s S1 --json",
-    use_case="task.next_action:next_action",
+    use_case="task.answer_next:next_action",
     answer=("next_actions.NextAction", "next_actions.Postflight"),
 ):
     """Show what an agent does next; without an agent, the commands that continue a session. Exit 2 when the

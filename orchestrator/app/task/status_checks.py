@@ -305,9 +305,9 @@ def may_finish(work: Work, task: Task, agent: Agent) -> None:
     """
     missing = _missing(work, task)
     if missing:
-        from orchestrator.app.task import next_action
+        from orchestrator.app.task import answer_next
 
-        following: dict[str, Any] = next_action.answer(work, work.step.chain, _asker(work, task, agent), task)
+        following: dict[str, Any] = answer_next.answer(work, work.step.chain, _asker(work, task, agent), task)
         raise Refused(
             "COMPLETION_GATE", f"Task {task.id} is not done: {missing}.", following.get("instruction", ""),
             next=following,

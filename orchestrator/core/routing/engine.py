@@ -63,7 +63,7 @@ def decide(case: Case) -> Decision:
 
     Returns:
         The decision: whom to start how, with which model and context, the rules that fired, and what it does to
-        blockers. Fan-out over several groups (`spawn_batch`, `check_phase`) is left to `fanout`.
+        blockers. Fan-out over several groups (`spawn_batch`, `check_phase`) is left to `free_slots`.
     """
     transition = case.transition
     base = Target(transition.next_agent, transition.action)

@@ -2,7 +2,7 @@
 
 A rule looks at the case and the target so far and answers what it proposes, or None when it does not fire.
 Stages: *target* (the first that fires), *redirect* (all are asked, the highest rung wins), *constraint* (in order,
-the last word on the agent is the last's). What follows of several groups stands in `fanout`.
+the last word on the agent is the last's). What follows of several groups stands in `free_slots`.
 """
 
 from __future__ import annotations

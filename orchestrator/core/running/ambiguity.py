@@ -13,7 +13,7 @@ from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import mentions
-from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import NOTHING, Tree
 
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"

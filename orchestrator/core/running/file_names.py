@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.core import names
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running import prompt_words as words
 
 READ = 20_000
 """Characters of a task that are looked at; orders stand at its beginning, logs and listings after them."""

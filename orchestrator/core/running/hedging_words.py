@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.core.running import vocabulary
+from orchestrator.core.running import prompt_words
 
-_GUESS = re.compile(rf"(?<![\w-])(?:{vocabulary.GUESSES})(?![\w-])|{vocabulary.GUESSES_JA}", re.IGNORECASE)
-_CLAIM = re.compile(rf"(?<![\w-])(?:{vocabulary.CLAIMS})(?![\w-])|{vocabulary.CLAIMS_JA}", re.IGNORECASE)
-_EXPECT = re.compile(rf"(?<![\w-])(?:{vocabulary.EXPECTS})(?![\w-])|{vocabulary.EXPECTS_JA}", re.IGNORECASE)
-_SHOULD = re.compile(rf"(?<![\w-]){vocabulary.SHOULD_BE}(?![\w-])", re.IGNORECASE)
-_LATER = re.compile(rf"(?<![\w-])(?:{vocabulary.LATER})(?![\w-])|{vocabulary.LATER_JA}", re.IGNORECASE)
-_SPOKEN_OF = re.compile(f"{vocabulary.SPOKEN_WORDS}|{vocabulary.SPOKEN_WORDS_JA}", re.IGNORECASE)
+_GUESS = re.compile(rf"(?<![\w-])(?:{prompt_words.GUESSES})(?![\w-])|{prompt_words.GUESSES_JA}", re.IGNORECASE)
+_CLAIM = re.compile(rf"(?<![\w-])(?:{prompt_words.CLAIMS})(?![\w-])|{prompt_words.CLAIMS_JA}", re.IGNORECASE)
+_EXPECT = re.compile(rf"(?<![\w-])(?:{prompt_words.EXPECTS})(?![\w-])|{prompt_words.EXPECTS_JA}", re.IGNORECASE)
+_SHOULD = re.compile(rf"(?<![\w-]){prompt_words.SHOULD_BE}(?![\w-])", re.IGNORECASE)
+_LATER = re.compile(rf"(?<![\w-])(?:{prompt_words.LATER})(?![\w-])|{prompt_words.LATER_JA}", re.IGNORECASE)
+_SPOKEN_OF = re.compile(f"{prompt_words.SPOKEN_WORDS}|{prompt_words.SPOKEN_WORDS_JA}", re.IGNORECASE)
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,400}\"|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)|\u201c[^\u201d\n]{1,400}\u201d"
     r"|\u2018[^\u2019\n]{1,400}\u2019(?!\w)|「[^」\n]{1,400}」|『[^』\n]{1,400}』"

@@ -41,7 +41,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import file_names, renamed_files, tests_exist
-from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
 from orchestrator.core.running.renamed_files import Replacement
 

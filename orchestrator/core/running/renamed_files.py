@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running import prompt_words as words
 
 RENAMED, ARCHIVED, REPLACED, TURNED, FILLED, QUOTED = "renamed", "archived", "replaced", "turned", "filled", "quoted"
 """The old name goes in any case; goes or stays; goes unless the new one is there already; if both are of one kind; it

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from orchestrator.core import message_lines, names, status_marks, strict_json
 from orchestrator.core.message_lines import Line
-from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running import prompt_words as words
 
 BLOCKED = "BLOCKED"
 _UNFINISHED = frozenset(words.UNFINISHED.split("|"))

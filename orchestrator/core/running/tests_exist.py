@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.core import names, strict_json
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import codes, vocabulary
+from orchestrator.core.running import codes, prompt_words
 from orchestrator.hints import Any
 
 SOURCE_EXTENSIONS = tuple(
@@ -44,9 +44,9 @@ _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "[cm]?": "[cm]?", "[
 
 Argv = tuple[str, ...]
 
-TO_PASS = re.compile(rf"(?<![\w.\-/])(?:{vocabulary.TO_PASS})|{vocabulary.TO_PASS_JA}", re.IGNORECASE)
+TO_PASS = re.compile(rf"(?<![\w.\-/])(?:{prompt_words.TO_PASS})|{prompt_words.TO_PASS_JA}", re.IGNORECASE)
 """What orders that tests pass, in a text with its mentions blackened."""
-_ONLY_SPEAKS = re.compile(rf"(?<!\w)(?:{vocabulary.SPEAKS_OF_PASSING})(?!\w)[^,.;\n]*\Z", re.IGNORECASE)
+_ONLY_SPEAKS = re.compile(rf"(?<!\w)(?:{prompt_words.SPEAKS_OF_PASSING})(?!\w)[^,.;\n]*\Z", re.IGNORECASE)
 
 
 class Detection(NamedTuple):

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
-from orchestrator.core.running import ambiguity, mentions, renamed_files, tests_exist, vocabulary
-from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running import ambiguity, mentions, prompt_words, renamed_files, tests_exist
+from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import NOTHING, Tree
 from orchestrator.errors import UsageError
 
@@ -185,13 +185,13 @@ def _edit(text: str, sentences: Sequence[str]) -> str:
 
 
 _DESTRUCTIVE = re.compile(
-    rf"(?<![\w.-])(?:{'|'.join(vocabulary.DESTRUCTIVE_COMMANDS)})(?![\w-])"
-    rf"|(?<![\w.-])(?:{'|'.join(vocabulary.DESTRUCTIVE_PHRASES)})|{'|'.join(vocabulary.DESTRUCTIVE_JA)}",
+    rf"(?<![\w.-])(?:{'|'.join(prompt_words.DESTRUCTIVE_COMMANDS)})(?![\w-])"
+    rf"|(?<![\w.-])(?:{'|'.join(prompt_words.DESTRUCTIVE_PHRASES)})|{'|'.join(prompt_words.DESTRUCTIVE_JA)}",
     re.IGNORECASE,
 )
-_PRECIOUS = re.compile(vocabulary.PRECIOUS, re.IGNORECASE | re.ASCII)
+_PRECIOUS = re.compile(prompt_words.PRECIOUS, re.IGNORECASE | re.ASCII)
 # Whether a branch is deleted by force is a matter of case.
-_BRANCH = re.compile(rf"(?<![\w.-]){vocabulary.GIT}branch\s+(?:\S+\s+){{0,3}}?-[a-zA-Z]*D")
+_BRANCH = re.compile(rf"(?<![\w.-]){prompt_words.GIT}branch\s+(?:\S+\s+){{0,3}}?-[a-zA-Z]*D")
 
 
 def collapsed(text: str) -> str:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from orchestrator import errors
-from orchestrator.core.running import production
+from orchestrator.core.running import simulated_failures
 from orchestrator.hints import Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import api, claude_code, codex, command, fakes, scripted
@@ -91,7 +91,7 @@ def of_provider(provider: str | None, variables: Variables | None = None) -> por
 
 
 def _allowed(name: str, make: Callable[[], port.Executor], variables: Variables) -> port.Executor:
-    if production.in_production(variables):
+    if simulated_failures.in_production(variables):
         sentence = f"The test executor {name} is forbidden in production."
         raise errors.Refused("EXECUTOR_FORBIDDEN", sentence, f"use one of {', '.join(PROVIDERS)}", executor=name)
     return make()
@@ -101,9 +101,10 @@ def _unknown_executor(name: str, head: str) -> errors.InvalidInput:
     if head in _WITH_PATH:
         sentence = f"The executor {name!r} needs a value after its colon."
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, f"write {_WITH_PATH[head]}", known=[*NAMES])
-    if name == production.STUB:
-        sentence = f"The {production.STUB} can only be enabled through the environment."
-        help_ = f"set {production.MODE_VARIABLE}={production.STUB} and {production.SCENARIO_VARIABLE}"
+    if name == simulated_failures.STUB:
+        sentence = f"The {simulated_failures.STUB} can only be enabled through the environment."
+        mode = f"{simulated_failures.MODE_VARIABLE}={simulated_failures.STUB}"
+        help_ = f"set {mode} and {simulated_failures.SCENARIO_VARIABLE}"
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, help_, known=[*NAMES])
     return _unknown("EXECUTOR_UNKNOWN", "executor", name, head, [*_TOLD], [*NAMES])
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from orchestrator import errors
 from orchestrator.core import names
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import production as environment
+from orchestrator.core.running import simulated_failures as environment
 from orchestrator.hints import Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, files

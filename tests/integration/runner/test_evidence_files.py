@@ -352,7 +352,9 @@ class TestExpiring:
         assert evidence_files.expire(tmp_path, now + 60, ()) == ()
 
     @pytest.mark.parametrize("linked", [".orchestrator", "sessions", "session", "evidence"])
-    def test_what_a_link_leads_to_is_not_deleted(self, folder: pathlib.Path, tmp_path: pathlib.Path, linked: str) -> None:
+    def test_what_a_link_leads_to_is_not_deleted(
+        self, folder: pathlib.Path, tmp_path: pathlib.Path, linked: str
+    ) -> None:
         places = {"evidence": folder, "session": folder.parent, "sessions": folder.parent.parent}
         place = places.get(linked, folder.parent.parent.parent)
         place.rename(tmp_path / "elsewhere")

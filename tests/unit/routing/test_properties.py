@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.routing import engine, fanout, rules
+from orchestrator.core.routing import engine, free_slots, rules
 from orchestrator.core.routing.facts import PERSON, SPAWNING, Case, Path
 from orchestrator.core.workflow import vocabulary
 from tests.unit.routing import build
@@ -179,7 +179,7 @@ def test_more_failures_and_more_repetitions_never_lower_the_rung(
 
 
 boards = st.builds(
-    fanout.Board,
+    free_slots.Board,
     limit=st.integers(1, 5),
     running=st.integers(0, 6),
     research_running=st.integers(0, 3),
@@ -194,20 +194,20 @@ boards = st.builds(
 
 
 @given(boards, sessions)
-def test_a_batch_never_takes_more_slots_than_are_free(board: fanout.Board, session: Any) -> None:
-    starts = fanout.batch(build.shipped(), session, board)
+def test_a_batch_never_takes_more_slots_than_are_free(board: free_slots.Board, session: Any) -> None:
+    starts = free_slots.batch(build.shipped(), session, board)
     research = sum(start.group.kind == "research" for start in starts)
     assert not starts or board.running + board.held + len(starts) <= board.limit
     assert not research or board.research_running + research <= 2
 
 
 @given(boards, sessions)
-def test_a_batch_starts_no_developer_on_security_and_no_disabled_role(board: fanout.Board, session: Any) -> None:
-    for start in fanout.batch(build.shipped(), session, board):
+def test_a_batch_starts_no_developer_on_security_and_no_disabled_role(board: free_slots.Board, session: Any) -> None:
+    for start in free_slots.batch(build.shipped(), session, board):
         assert start.role not in session.disabled_roles
         assert not (start.group.security_sensitive and start.role == "developer")
 
 
 @given(boards)
-def test_a_reason_to_wait_is_given_only_where_somebody_is_at_work(board: fanout.Board) -> None:
-    assert (fanout.why_nothing(board) is not None) == bool(board.running or board.person_awaited)
+def test_a_reason_to_wait_is_given_only_where_somebody_is_at_work(board: free_slots.Board) -> None:
+    assert (free_slots.why_nothing(board) is not None) == bool(board.running or board.person_awaited)

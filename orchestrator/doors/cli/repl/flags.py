@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from orchestrator import bootstrap
 from orchestrator.app.running.run_session import RunSession
-from orchestrator.core.running import production
+from orchestrator.core.running import simulated_failures
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -65,7 +65,7 @@ def forbidden(given: Given) -> bool:
 
     Source: seed 001, Property 40.
     """
-    start = production.decide(os.environ)
+    start = simulated_failures.decide(os.environ)
     if start.exit_code is None:
         return False
     for line in start.stderr:
@@ -80,7 +80,7 @@ def notices() -> list[str]:
 
     Source: seed 001, Property 40.
     """
-    return list(production.decide(os.environ).stdout)
+    return list(simulated_failures.decide(os.environ).stdout)
 
 
 def named_project(given: Given, interrupts: Interrupts) -> str | None:

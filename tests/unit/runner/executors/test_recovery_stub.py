@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from orchestrator import errors
-from orchestrator.core.running import production as environment
+from orchestrator.core.running import simulated_failures as environment
 from orchestrator.runner.executors import fakes
 from tests.contract.executors import making
 

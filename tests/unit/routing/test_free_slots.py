@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core.routing import blocking, fanout
-from orchestrator.core.routing.fanout import Board
+from orchestrator.core.routing import blocking, free_slots
+from orchestrator.core.routing.free_slots import Board
 from tests.unit.routing import build
 from tests.unit.routing.build import pending, session
 
@@ -29,14 +29,14 @@ def groups(count: int, kind: str = "code", letter: str = "G") -> tuple[Any, ...]
 
 
 def started(used: Board, at: Any = build.SESSION) -> list[str]:
-    return [start.group.id for start in fanout.batch(build.shipped(), at, used)]
+    return [start.group.id for start in free_slots.batch(build.shipped(), at, used)]
 
 
 @pytest.mark.parametrize(
     ("mode", "expected"), [pytest.param("parallel", 4, id="parallel"), pytest.param("simple", 1, id="simple")]
 )
 def test_the_limit_is_the_plan_transitions(mode: str, expected: int) -> None:
-    assert fanout.limit(build.shipped(), session(mode=mode)) == expected
+    assert free_slots.limit(build.shipped(), session(mode=mode)) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_research_has_a_limit_of_its_own(running: int, expected: list[str]) -> N
     ],
 )  # fmt: skip
 def test_each_group_gets_its_agent(values: dict[str, Any], role: str, reasons: tuple[str, ...]) -> None:
-    (start,) = fanout.batch(build.shipped(), build.SESSION, board(startable=(pending(**values),)))
+    (start,) = free_slots.batch(build.shipped(), build.SESSION, board(startable=(pending(**values),)))
     assert (start.role, start.reasons) == (role, reasons)
 
 
@@ -111,13 +111,13 @@ def test_a_batch_does_without_disabled_roles(
     values: dict[str, Any], disabled: tuple[str, ...], fallback: str | None, expected: str
 ) -> None:
     used = build.workflow(build.put(PM, "PLANNING_COMPLETE", fallback_agent=fallback))
-    (start,) = fanout.batch(used, session(disabled_roles=disabled), board(startable=(pending(**values),)))
+    (start,) = free_slots.batch(used, session(disabled_roles=disabled), board(startable=(pending(**values),)))
     assert (start.role, start.reasons[-1].partition(":")[0]) == (expected, "fallback")
 
 
 def test_without_a_plan_transition_the_tech_lead_replaces_a_disabled_role() -> None:
     used = build.workflow(lambda made: made[PM].pop("PLANNING_COMPLETE"))
-    (start,) = fanout.batch(used, session(disabled_roles=(DEV,)), board(startable=(pending(),)))
+    (start,) = free_slots.batch(used, session(disabled_roles=(DEV,)), board(startable=(pending(),)))
     assert start.role == TL
 
 
@@ -147,7 +147,7 @@ def test_who_builds_a_group(values: dict[str, Any], expected: str) -> None:
     ],
 )
 def test_waiting_has_its_reason(values: dict[str, Any], expected: str | None) -> None:
-    assert fanout.why_nothing(board(**values)) == expected
+    assert free_slots.why_nothing(board(**values)) == expected
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_waiting_has_its_reason(values: dict[str, Any], expected: str | None) ->
     ],
 )
 def test_a_session_stalls_where_nobody_is_awaited(values: dict[str, Any], expected: bool) -> None:
-    assert fanout.stalled(board(**values)) is expected
+    assert free_slots.stalled(board(**values)) is expected
 
 
 KINDS = ("completed", "deferred_external", "cancelled", "awaiting_confirmation", "in_progress", "pending")
@@ -180,7 +180,7 @@ KINDS = ("completed", "deferred_external", "cancelled", "awaiting_confirmation",
 )
 def test_a_phase_is_complete_when_every_group_is_fine(present: tuple[str, ...], expected: str) -> None:
     kinds: dict[str, list[dict[str, Any]]] = {name: [{"group_id": "G"}] if name in present else [] for name in KINDS}
-    assert fanout.phase(kinds) == expected
+    assert free_slots.phase(kinds) == expected
 
 
 @pytest.mark.parametrize(
