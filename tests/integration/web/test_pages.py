@@ -102,7 +102,7 @@ def test_a_session_shows_whom_its_groups_await_and_why_it_stands(web: Web) -> No
     assert re.search(r"blocked:B\d+", web.get("/sessions/blocked/groups/E2E").text)
     decided = web.get("/sessions/blocked/decisions").text
     assert "<b>qa expert</b> <code>BLOCKED</code>" in decided
-    assert ("<b>session</b>" in decided, "system:router" in decided) == (True, False)
+    assert ('<b>session</b> <span class="arrow"' in decided, "system:router" in decided) == (True, False)
 
 
 def test_a_session_that_has_just_begun_lacks_nothing_and_a_cause_is_said_in_words(web: Web) -> None:
