@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 from collections.abc import Mapping
 
@@ -28,6 +30,7 @@ EXTRAS = {
     "mcp": "from orchestrator.doors.mcp import server, server_lifecycle",
     "anthropic": "import anthropic",
     "openai": "import openai",
+    "postgres": "from orchestrator.store import postgresql",
 }
 """Each extra by itself, and what imports what it is for."""
 
@@ -77,7 +80,9 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def build(folder: pathlib.Path, to: pathlib.Path) -> pathlib.Path:
-    ran(sys.executable, "-m", "hatchling", "build", "--directory", to, folder=folder)
+    """Build as `./task dist` does, into another folder."""
+    (said,) = re.findall(r"\.venv/bin/python (-m hatchling build.*)", (source.ROOT / "task").read_text("utf-8"))
+    ran(sys.executable, *shlex.split(said), "--directory", to, folder=folder)
     return to
 
 
@@ -163,6 +168,11 @@ def test_the_command_works_however_it_was_installed(
     ran(command, "init", folder=tmp_path, **database)
     begun = ran(command, "session", "create", "S1", "--goal", "Greet people", "--json", folder=tmp_path, **database)
     assert json.loads(begun)["success"] is True
+
+
+def test_every_extra_is_tried() -> None:
+    declared = tomllib.loads((source.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert EXTRAS.keys() == declared.keys()
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

@@ -42,8 +42,11 @@ def test_whatever_they_run_of_the_project_is_there() -> None:
     script = (source.ROOT / "task").read_text("utf-8")
     tasks = re.search(r"^case \$task in\n(.*)^esac$", script, re.DOTALL | re.MULTILINE)
     assert tasks is not None
-    known = set(re.findall(r"[\w-]+", " ".join(re.findall(r"^([\w| -]+)\)$", tasks[1], re.MULTILINE))))
+    known = set(re.findall(r"[\w-]+", " ".join(re.findall(r"^([\w| -]+)\)", tasks[1], re.MULTILINE))))
     for path in OWN:
         jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
         ran = "\n".join(step.get("run", "") for job in jobs for step in job["steps"])
         assert set(re.findall(r"(?:\./|/again/|/again\" )task\"? (\w+)", ran)) <= known, path.name
+    for path in (*source.ROOT.glob("*.md"), *(source.ROOT / "docs").rglob("*.md")):
+        if path.name != "CHANGELOG.md":
+            assert set(re.findall(r"`\./task (\w+)", path.read_text("utf-8"))) <= known, path.name
