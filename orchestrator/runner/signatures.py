@@ -15,6 +15,7 @@ from orchestrator.runner import commands, surroundings
 
 TIMEOUT_S = 30.0
 _GOOD = re.compile(r'^Good ".*" signature (?:for .* )?with \S+ key (SHA256:\S+)', re.MULTILINE)
+_ARMOUR = re.compile(r"-----BEGIN SSH SIGNATURE-----\n[A-Za-z0-9+/=\n]+-----END SSH SIGNATURE-----\n?")
 _PUBLIC = re.compile(r"(?:ssh-|ecdsa-|sk-)\S+ [A-Za-z0-9+/=]+(?: (.*))?")
 _VALIDITY = {"key has expired": "its key had expired when it was made", "not yet valid": "its key was not yet valid"}
 
@@ -39,6 +40,9 @@ def check(text: str, signature: str, namespace: str, known: str | None, at: str)
         known: the content of a file of allowed signers, or a public key; None checks only that it fits the text.
         at: the time at which a key must be valid, UTC, ISO 8601.
     """
+    if _ARMOUR.fullmatch(signature) is None:
+        # Nobody looks at what stands around a signature, so it could be changed unseen.
+        return Signed(None, why="it is more or less than one signature")
     program = surroundings.keygen()
     if program is None:
         return Signed(None, why="ssh-keygen is not installed, so it cannot be checked")
