@@ -7,7 +7,7 @@ import json
 from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import status_checks
-from orchestrator.core import tasks
+from orchestrator.core import dependency_picture, tasks
 from orchestrator.core.tasks import Task
 from orchestrator.store import next_reader, queries, task_queries, task_reader
 from orchestrator.store.queries import Row
@@ -107,14 +107,10 @@ def dependencies(context: Context, *, session_id: str, limit: int = 300) -> Answ
     )]  # fmt: skip
     ids = sorted({each for edge in edges for each in edge})
     rows = queries.rows(context.reader, task_queries.NAMED, session=session_id, ids=json.dumps(ids))
-    chosen = sorted(rows, key=lambda row: row["status"] in (tasks.DONE, tasks.CANCELLED))[:limit]
-    known = {row["id"] for row in chosen}
-    drawn = [edge for edge in edges if known.issuperset(edge)]
-    joined = {each for edge in drawn for each in edge}
+    drawn, shown = dependency_picture.chosen(edges, rows, (tasks.DONE, tasks.CANCELLED), limit)
     of: dict[str, list[str]] = {}
     for task, on in edges:
         of.setdefault(task, []).append(on)
-    shown = [row for row in chosen if row["id"] in joined]
     return {"success": True, "edges": drawn, "tasks": shown, "left_out": len(rows) - len(shown), "of": of}
 
 

@@ -21,10 +21,10 @@ from orchestrator.app.session import board
 from orchestrator.app.task import task_views
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.workflow import workflows
-from orchestrator.core import control_characters, lane_picture, masking, task_picture
+from orchestrator.core import control_characters, dependency_picture, lane_picture, masking
+from orchestrator.core.dependency_picture import Box
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import elsewhere
-from orchestrator.core.task_picture import TaskBox
 from orchestrator.core.workflow import svg_style
 from orchestrator.doors.web import person_acts, session_activity
 from orchestrator.doors.web.authentication import Reading
@@ -139,10 +139,12 @@ def show_time(
 
 @router.get("/graph")
 def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, wide: bool = False) -> Response:
-    """The way that the work went through the workflow, fitted to the page."""
+    """The way that the work went through the workflow, fitted to the page, and what groups depend on."""
     with looking(request, session) as look:
-        drawn = picture(look, session, whole=whole)
-        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, wide=wide)
+        drawn, found = picture(look, session, whole=whole), board.dependencies(look.context, session_id=session)
+        waits = _dependencies(look, session, "groups", found)
+        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, wide=wide,
+                     dependencies=found, drawn=waits)  # fmt: skip
 
 
 @router.get("/decisions")
@@ -189,23 +191,24 @@ def show_tasks(request: Request, session: str, caller: Reading, since: Step = No
         tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
         criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
         found = task_views.dependencies(look.context, session_id=session)
-        drawn = _task_picture(look, session, found)
+        drawn = _dependencies(look, session, "tasks", found)
         return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria,
                      dependencies=found, drawn=drawn)  # fmt: skip
 
 
-def _task_picture(look: Look, session: str, found: dict[str, Any]) -> Markup:
-    """What the tasks of a session depend on; nothing where none depends on another."""
-    if not found["tasks"]:
+def _dependencies(look: Look, session: str, named: str, found: dict[str, Any]) -> Markup:
+    """What the tasks or groups of a session depend on; nothing where none depends on another."""
+    if not found[named]:
         return Markup()
-    rows = masking.mask_value(elsewhere(run_list_views.with_places(look.context, session, found["tasks"])))
+    rows = masking.mask_value(elsewhere(run_list_views.with_places(look.context, session, found[named])))
     base = f"/sessions/{segment(session)}/groups"
     boxes = tuple(
-        TaskBox(row["id"], control_characters.on_a_page(row["title"]), row["status"],
-                f"{base}/{segment(row['group_id'])}" if row["group_id"] else "")
+        Box(row["id"], control_characters.on_a_page(row["title"] or ""), row["status"],
+            f"{base}/{segment(group)}" if (group := row.get("group_id", named == "groups" and row["id"])) else "")
         for row in rows
     )  # fmt: skip
-    return Markup(task_picture.svg(boxes, tuple(found["edges"])))  # noqa: S704 - made and escaped by us
+    drawn = dependency_picture.svg(boxes, tuple(found["edges"]), named)
+    return Markup(drawn)  # noqa: S704 - made and escaped by us
 
 
 @router.get("/export")

@@ -403,3 +403,15 @@ def test_where_a_question_is_shown_its_reader_sees_what_was_reported(web: Web, p
     page = web.get(path.format(id=told["question_id"]))
     for said in ("1=2", "The lemma is false.", str(told["report_id"]), "phases 2 of 4"):
         assert said in page.text
+
+
+def test_the_graph_shows_what_groups_depend_on(web: Web) -> None:
+    story.blocked(web)
+    assert "What groups depend on" not in web.get("/sessions/blocked/graph").text
+    web.call("group create", id="NEXT", session_id="blocked", name="<b>Next</b>", depends_on=["E2E"])
+    page = web.get("/sessions/blocked/graph").text
+    assert "<title>NEXT depends on E2E</title>" in page
+    for said, is_there in (
+        ('href="/sessions/blocked/groups/NEXT"', True), ("&lt;b&gt;Next", True), ("<b>Next", False)
+    ):  # fmt: skip
+        assert (said in page) == is_there

@@ -1,4 +1,4 @@
-"""What tasks depend on, as an SVG picture: each task is a box to the right of everything it waits for.
+"""What tasks or groups depend on, as an SVG picture: each is a box to the right of everything it waits for.
 
 It is drawn at full size, so that its texts can be read however many tasks there are, and whoever shows it lets it
 scroll. No script, no style: the colours of the classes are the page's.
@@ -13,11 +13,12 @@ import graphlib
 import html
 import itertools
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import layout
 from orchestrator.core.workflow.layout import Cell, Chain, Placed
+from orchestrator.hints import Any
 
 BOX, GAPS, MARGIN = (200.0, 44.0), (56.0, 14.0), 16.0
 """Width and height of a box; free room between columns and between boxes; room around all, in pixels."""
@@ -27,8 +28,8 @@ _MOST_LANES = 400
 """Places in between that lines are led through; where there would be more, lines pass behind boxes."""
 
 
-class TaskBox(NamedTuple):
-    """One task; href: where it leads, or empty."""
+class Box(NamedTuple):
+    """One task or group; href: where it leads, or empty."""
 
     id: str
     title: str
@@ -36,13 +37,32 @@ class TaskBox(NamedTuple):
     href: str = ""
 
 
+def chosen(
+    edges: Sequence[tuple[str, str]], rows: Sequence[dict[str, Any]], closed: Collection[str], limit: int
+) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
+    """The edges and rows that are drawn: so many rows at most, each with an edge to another of them.
+
+    Args:
+        rows: those at either end of an edge: id, status, and more.
+        closed: statuses of rows that are left out first.
+    """
+    first = sorted(rows, key=lambda row: row["status"] in closed)[:limit]
+    known = {row["id"] for row in first}
+    drawn = [edge for edge in edges if known.issuperset(edge)]
+    joined = {each for edge in drawn for each in edge}
+    return drawn, [row for row in first if row["id"] in joined]
+
+
 @functools.lru_cache(8)
-def svg(tasks: tuple[TaskBox, ...], edges: tuple[tuple[str, str], ...]) -> str:
-    """Draw tasks with what they depend on. The newest pictures are kept: an open page asks for the same one often.
+def svg(tasks: tuple[Box, ...], edges: tuple[tuple[str, str], ...], named: str = "tasks") -> str:
+    """Draw tasks or groups with what they depend on.
+
+    The newest pictures are kept: an open page asks for the same one often.
 
     Args:
         tasks: at least one, each once.
         edges: a task, and one on which it depends; both are among `tasks`.
+        named: what they are called.
 
     Returns:
         The picture; nothing where the edges close a ring, which no rule allows.
@@ -59,11 +79,11 @@ def svg(tasks: tuple[TaskBox, ...], edges: tuple[tuple[str, str], ...]) -> str:
     drawn = "".join(_box(each, placed.centre[each.id]) for each in tasks)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="deps" viewBox="0 0 {width} {height}" width="{width}"'
-        f' height="{height}" role="group" aria-label="Dependencies of tasks">{lines}{drawn}</svg>'
+        f' height="{height}" role="group" aria-label="Dependencies of {named}">{lines}{drawn}</svg>'
     )
 
 
-def _columns(tasks: Sequence[TaskBox], edges: Sequence[tuple[str, str]]) -> dict[str, int] | None:
+def _columns(tasks: Sequence[Box], edges: Sequence[tuple[str, str]]) -> dict[str, int] | None:
     """The column of each task: one further than the last that it depends on."""
     waits: dict[str, list[str]] = {each.id: [] for each in tasks}
     for task, on in edges:
@@ -106,7 +126,7 @@ def _line(chain: Chain, columns: Mapping[str, int], placed: Placed) -> str:
     return f'<g><title>{title}</title><path class="line" d="{" ".join(path)}"/><path class="head" d="{head}"/></g>'
 
 
-def _box(task: TaskBox, centre: tuple[float, float]) -> str:
+def _box(task: Box, centre: tuple[float, float]) -> str:
     left, top = centre[0] - BOX[0] / 2, centre[1] - BOX[1] / 2
     said = task.status.replace("_", " ")
     title = html.escape(f"{task.id}, {said}: {task.title}")

@@ -8,13 +8,13 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from orchestrator.core.task_picture import BOX, TaskBox, svg
+from orchestrator.core.dependency_picture import BOX, Box, svg
 
 CHAIN, FAN = "a chain", "a fan"
 
 
-def boxes(number: int, **more: str) -> tuple[TaskBox, ...]:
-    return tuple(TaskBox(f"T{each}", f"Task {each}", "todo", **more) for each in range(number))
+def boxes(number: int, **more: str) -> tuple[Box, ...]:
+    return tuple(Box(f"T{each}", f"Task {each}", "todo", **more) for each in range(number))
 
 
 def places(drawn: str) -> list[tuple[float, float]]:
@@ -39,7 +39,7 @@ def test_no_box_lies_on_another_and_each_is_right_of_what_it_depends_on(number: 
 
 
 def test_texts_are_escaped_and_cut_by_their_width() -> None:
-    drawn = svg((TaskBox("T1", "<b>&", "todo", "/a?b&c"), TaskBox("T2", "題" * 30, "in_progress")), (("T2", "T1"),))
+    drawn = svg((Box("T1", "<b>&", "todo", "/a?b&c"), Box("T2", "題" * 30, "in_progress")), (("T2", "T1"),))
     assert ("<b>" in drawn, "&lt;b&gt;&amp;" in drawn, 'href="/a?b&amp;c"' in drawn) == (False, True, True)
     assert f">{'題' * 12}…<" in drawn
 
