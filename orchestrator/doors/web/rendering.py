@@ -68,6 +68,18 @@ def moments(text: str) -> str:
     return _MOMENT.sub(lambda found: _day_and_time(datetime.fromisoformat(found.group())), text)
 
 
+def scale(texts: list[str]) -> list[str]:
+    """The moments of an axis: with seconds where two hours hold them, with the day and year where these differ."""
+    found = [datetime.fromisoformat(each) for each in texts]
+    first, last = found[0], found[-1]
+    clock = "%H:%M:%S UTC" if (last - first).total_seconds() < _SECONDS_TOLD_S else "%H:%M UTC"
+    day = "" if first.date() == last.date() else "%b, " if first.year == last.year else "%b %Y, "
+    return [f"{each.day} {each.strftime(day + clock)}" if day else each.strftime(clock) for each in found]
+
+
+_SECONDS_TOLD_S = 2 * 3600
+
+
 def tone(word: str) -> str:
     """The colour that goes with a state, status, level or kind."""
     return _TONE_OF.get(word.lower(), "plain")
@@ -147,7 +159,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, moments, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
+    filters = (when, moments, scale, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "form_mark": idempotent_forms.mark, "region": region}
     made.globals |= {"max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}

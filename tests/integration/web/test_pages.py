@@ -415,3 +415,16 @@ def test_the_graph_shows_what_groups_depend_on(web: Web) -> None:
         ('href="/sessions/blocked/groups/NEXT"', True), ("&lt;b&gt;Next", True), ("<b>Next", False)
     ):  # fmt: skip
         assert (said in page) == is_there
+
+
+@pytest.mark.parametrize(
+    ("last", "shown"),
+    [
+        ("2025-01-01T10:00:40Z", ["10:00:00 UTC", "10:00:40 UTC"]),
+        ("2025-01-01T14:00:00Z", ["10:00 UTC", "14:00 UTC"]),
+        ("2025-01-03T10:00:00Z", ["1 Jan, 10:00 UTC", "3 Jan, 10:00 UTC"]),
+        ("2026-02-03T10:00:00Z", ["1 Jan 2025, 10:00 UTC", "3 Feb 2026, 10:00 UTC"]),
+    ],
+)
+def test_the_axis_tells_its_moments_apart(last: str, shown: list[str]) -> None:
+    assert rendering.scale(["2025-01-01T10:00:00Z", last]) == shown
