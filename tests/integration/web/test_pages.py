@@ -365,6 +365,9 @@ def test_a_decision_shows_report_rule_and_what_follows_and_leads_to_the_hand_off
     assert [re.search(pattern, page) is not None for pattern in ("READY_FOR_QA", "<h3>Rules?</h3>", "qa expert")]
     (handoff,) = re.findall(r'href="(/sessions/blocked/handoffs/4\?group=E2E)"', page)
     assert "You are qa_expert" in web.get(handoff).text
+    blocked = web.get("/sessions/blocked/decisions/D5").text
+    (blocker,) = re.findall(r'<a href="([^"]*)">Blocker<span class="unseen"> blocked:B5</span></a>', blocked)
+    assert "blocked:B5" in web.get(blocker).text
 
 
 def test_lanes_lead_to_decisions_and_escape_what_was_reported(web: Web) -> None:
