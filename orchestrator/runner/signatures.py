@@ -41,7 +41,7 @@ def check(text: str, signature: str, namespace: str, known: str | None, at: str)
         at: the time at which a key must be valid, UTC, ISO 8601.
     """
     if _ARMOUR.fullmatch(signature) is None:
-        # Nobody looks at what stands around a signature, so it could be changed unseen.
+        # Nobody looks at what stands around a signature, so it could be changed unseen (AUD-39).
         return Signed(None, why="it is more or less than one signature")
     program = surroundings.keygen()
     if program is None:
