@@ -13,12 +13,11 @@ import graphlib
 import html
 import itertools
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.workflow import layout
 from orchestrator.core.workflow.layout import Cell, Chain, Placed
-from orchestrator.hints import Any
 
 BOX, GAPS, MARGIN = (200.0, 44.0), (56.0, 14.0), 16.0
 """Width and height of a box; free room between columns and between boxes; room around all, in pixels."""
@@ -35,22 +34,6 @@ class Box(NamedTuple):
     title: str
     status: str
     href: str = ""
-
-
-def chosen(
-    edges: Sequence[tuple[str, str]], rows: Sequence[dict[str, Any]], closed: Collection[str], limit: int
-) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
-    """The edges and rows that are drawn: so many rows at most, each with an edge to another of them.
-
-    Args:
-        rows: those at either end of an edge: id, status, and more.
-        closed: statuses of rows that are left out first.
-    """
-    first = sorted(rows, key=lambda row: row["status"] in closed)[:limit]
-    known = {row["id"] for row in first}
-    drawn = [edge for edge in edges if known.issuperset(edge)]
-    joined = {each for edge in drawn for each in edge}
-    return drawn, [row for row in first if row["id"] in joined]
 
 
 @functools.lru_cache(8)

@@ -76,8 +76,8 @@ OPEN_REASONS = f"""SELECT group_id, id, type, class, reason, external FROM block
     WHERE session_id = :session AND group_id IN {_NAMED} AND resolved_seq IS NULL ORDER BY opened_seq, id"""
 GROUP_EDGES = """SELECT group_id, depends_on FROM group_dependencies
     WHERE session_id = :session AND removed_seq IS NULL ORDER BY group_id, depends_on"""
-GROUPS_NAMED = f"""SELECT id, name AS title, status FROM task_groups
-    WHERE session_id = :session AND id IN {_NAMED} ORDER BY created_seq, id"""
+GROUPS_NAMED = """SELECT id, name AS title, status FROM task_groups
+    WHERE session_id = :session AND id IN (SELECT value FROM json_each(:ids)) ORDER BY created_seq, id"""
 LIMITED = f"""SELECT g.id AS group_id, s.due_at FROM task_groups g CROSS JOIN starts s
     ON s.session_id = g.session_id AND s.group_id = g.id AND s.turn = g.turn
     WHERE g.session_id = :session AND g.id IN {_NAMED} AND s.outcome = 'limited' AND s.due_at > :now

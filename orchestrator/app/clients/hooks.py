@@ -12,7 +12,7 @@ from orchestrator.app import starts
 from orchestrator.app.clients.events import BUILD, HAND_BACK, MESSAGE, NOTHING, START, Event, Reply
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core import sha256
+from orchestrator.core import database_urls, sha256
 from orchestrator.hints import Any
 from orchestrator.store import constants, queries
 
@@ -167,7 +167,7 @@ class _Memory:
 
     def __init__(self, database: str, client: str) -> None:
         # That of a server is kept in the project, where the client runs its hooks.
-        folder = constants.FOLDER if "://" in database else os.path.dirname(database)
+        folder = constants.FOLDER if database_urls.is_postgresql(database) else os.path.dirname(database)
         self._path = os.path.join(folder, FOLDER, f"{client}.json")
         self._kept = self._read()
 

@@ -14,7 +14,7 @@ from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work, unproven_completions
 from orchestrator.app.session.status import ENDED, PAUSED, PERSON_AWAITED, RUNNING, STALLED
-from orchestrator.core import dependency_picture, lifecycle_table
+from orchestrator.core import lifecycle_table
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.suggestions import again
 from orchestrator.errors import UsageError
@@ -93,29 +93,6 @@ def _shown(context: Context, session: str, rows: list[Row]) -> list[Answer]:
         | {"limited_until": until.get(row["id"])}
         for row in rows
     ]
-
-
-def dependencies(context: Context, *, session_id: str, limit: int = 300) -> Answer:
-    """What the groups of a session depend on, for a picture.
-
-    Args:
-        limit: of how many groups at most, those that are not closed first.
-
-    Returns:
-        `edges`, pairs of a group and one on which it depends; `groups`, those that have an edge to another of them: id,
-        title, status; `left_out`, how many more have one.
-
-    Raises:
-        Refused: UNKNOWN_SESSION.
-    """
-    context.require_session(session_id)
-    edges = [(row["group_id"], row["depends_on"]) for row in queries.rows(
-        context.reader, page_reader.GROUP_EDGES, session=session_id
-    )]  # fmt: skip
-    named = json.dumps(sorted({each for edge in edges for each in edge}))
-    rows = queries.rows(context.reader, page_reader.GROUPS_NAMED, session=session_id, groups=named)
-    drawn, shown = dependency_picture.chosen(edges, rows, ("completed", "cancelled"), limit)
-    return {"success": True, "edges": drawn, "groups": shown, "left_out": len(rows) - len(shown)}
 
 
 def limited(context: Context, session_id: str, groups: list[str]) -> dict[str, str]:

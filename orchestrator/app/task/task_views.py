@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import status_checks
-from orchestrator.core import dependency_picture, tasks
+from orchestrator.core import tasks
 from orchestrator.core.tasks import Task
-from orchestrator.store import next_reader, queries, task_queries, task_reader
+from orchestrator.store import queries, task_queries, task_reader
 from orchestrator.store.queries import Row
 
 SECRET = "claim_token"  # noqa: S105 - the name of a column
@@ -86,32 +84,6 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
             ),
         },
     }
-
-
-def dependencies(context: Context, *, session_id: str, limit: int = 300) -> Answer:
-    """What the tasks of a session depend on, for a picture.
-
-    Args:
-        limit: of how many tasks at most, those that are not closed first.
-
-    Returns:
-        `edges`, pairs of a task and one on which it depends; `tasks`, those that have an edge to another of them: id,
-        title, status, group_id; `left_out`, how many more have one; `of`, by a task's id all that it depends on.
-
-    Raises:
-        Refused: UNKNOWN_SESSION.
-    """
-    context.require_session(session_id)
-    edges = [(row["task_id"], row["depends_on_id"]) for row in queries.rows(
-        context.reader, next_reader.EDGES, session=session_id
-    )]  # fmt: skip
-    ids = sorted({each for edge in edges for each in edge})
-    rows = queries.rows(context.reader, task_queries.NAMED, session=session_id, ids=json.dumps(ids))
-    drawn, shown = dependency_picture.chosen(edges, rows, (tasks.DONE, tasks.CANCELLED), limit)
-    of: dict[str, list[str]] = {}
-    for task, on in edges:
-        of.setdefault(task, []).append(on)
-    return {"success": True, "edges": drawn, "tasks": shown, "left_out": len(rows) - len(shown), "of": of}
 
 
 def _overdue(context: Context, task: Task) -> bool:

@@ -17,8 +17,7 @@ from orchestrator.app import projects
 from orchestrator.app.audit import evidence_list, export_session, swimlanes
 from orchestrator.app.questions import inbox
 from orchestrator.app.running import live_output, run_list_views
-from orchestrator.app.session import board
-from orchestrator.app.task import task_views
+from orchestrator.app.session import board, dependency_views
 from orchestrator.app.verdict import verdicts
 from orchestrator.app.workflow import workflows
 from orchestrator.core import control_characters, dependency_picture, lane_picture, masking
@@ -141,7 +140,7 @@ def show_time(
 def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, wide: bool = False) -> Response:
     """The way that the work went through the workflow, fitted to the page, and what groups depend on."""
     with looking(request, session) as look:
-        drawn, found = picture(look, session, whole=whole), board.dependencies(look.context, session_id=session)
+        drawn, found = picture(look, session, whole=whole), dependency_views.of_groups(look.context, session_id=session)
         waits = _dependencies(look, session, "groups", found)
         return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, wide=wide,
                      dependencies=found, drawn=waits)  # fmt: skip
@@ -190,7 +189,7 @@ def show_tasks(request: Request, session: str, caller: Reading, since: Step = No
     with looking(request, session) as look:
         tasks = look.ask("task list", session_id=session, limit=TASKS, since=since)
         criteria = look.ask("criterion list", session_id=session, limit=CRITERIA)["criteria"]
-        found = task_views.dependencies(look.context, session_id=session)
+        found = dependency_views.of_tasks(look.context, session_id=session)
         drawn = _dependencies(look, session, "tasks", found)
         return _page(request, look, session, "tasks.html", "tasks", tasks=tasks, criteria=criteria,
                      dependencies=found, drawn=drawn)  # fmt: skip
