@@ -307,7 +307,7 @@ def test_p6_what_could_not_be_ended_of_a_lost_run_keeps_its_locks(
         first.context,
         start_run.StartRun(session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks),
     )
-    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner: owner == "gone")
+    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner, _=None: owner == "gone")
     lost = execute_run.orphan_recovery.Lost(left=("77 (deaf)",))
     monkeypatch.setattr(execute_run.orphan_recovery, "end", lambda tag: lost)
     monkeypatch.setattr(execute_run.orphan_recovery, "tag", lambda owner, run: f"1.1.{run}")
@@ -340,7 +340,7 @@ def test_p26_an_abandoned_run_has_its_log_too(tmp_path: pathlib.Path, monkeypatc
         first.context,
         start_run.StartRun(session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks),
     )
-    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner: owner == "gone")
+    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner, _=None: owner == "gone")
     second = again(tmp_path)
     assert done(second, "create b.md")["state"] == "complete"
     assert task_logs.read(first.project.root, held["session_id"], held["id"])["status"] == "error"
