@@ -35,6 +35,8 @@ from orchestrator.store.findings import Finding
 from orchestrator.store.postgresql_sql import Untranslatable, rendered
 from orchestrator.store.step import EVENT, Step
 
+FIRST = 17
+"""The first schema version that any program has made on a server."""
 ALLOW_SUPERUSER = "--allow-superuser"
 _BEGINNINGS = {
     "BEGIN IMMEDIATE": "BEGIN; SET LOCAL orchestrator.write = '1'",
@@ -675,8 +677,8 @@ def _read_only(path: str, *, is_replica: bool) -> errors.EnvironmentProblem:
 
 
 def older(path: str, version: int) -> errors.EnvironmentProblem:
-    """The database has no schema yet, or claims one that there never was on a server."""
-    if not version:
+    """The database has no schema yet, an older one, or claims one that there never was on a server."""
+    if not FIRST > version > 0:
         return problems.outdated(path, version)
     return errors.EnvironmentProblem(
         "SCHEMA_TOO_OLD",

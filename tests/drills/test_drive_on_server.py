@@ -30,7 +30,7 @@ from tests.integration.app.test_drive_trees import git
 pytestmark = pytest.mark.slow
 
 DEADLINE_S = 90.0
-LEASE_S = "2"
+LEASE_S = "6"
 SLOW = """
 import time
 if (folder / "hang").exists():
