@@ -21,7 +21,7 @@ from orchestrator.store.postgresql_catalogue import BESIDE
 from orchestrator.store.step import Step
 
 _CREATES = re.compile(
-    r"CREATE (?P<kind>FUNCTION|AGGREGATE|TABLE|VIEW|TRIGGER|(?:UNIQUE )?INDEX) (?P<name>\w+)(?:.*? ON (?P<on>\w+))?", re.S
+    r"CREATE (?P<kind>FUNCTION|AGGREGATE|TABLE|VIEW|TRIGGER|(?:UNIQUE )?INDEX) (?P<name>\w+)"
 )
 # A trigger of ours calls the function of its own name.
 _TRIGGERS = """SELECT c.relname, t.tgname, p.proname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
@@ -41,7 +41,8 @@ _COLUMNS = f"""SELECT c.relname, a.attname, concat_ws(' ', format_type(a.atttypi
 
 
 def upgrade(
-    url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S, allow_superuser: bool = False, channel: str = "cli"
+    url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S, allow_superuser: bool = False,
+    channel: str = "cli",
 ) -> tuple[int, int]:
     """Bring a database that has a schema to this program's version; steps that are under way are waited for.
 

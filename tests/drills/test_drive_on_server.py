@@ -128,7 +128,7 @@ def test_the_work_of_a_machine_that_died_is_done_once_by_another(tmp_path: pathl
     dead = one.begin("--isolation", "none")
     until(lambda: (one.marks / "hangs").exists() and rows(pg_url, "SELECT 1 FROM starts WHERE bound_seq IS NOT NULL"))
     dead.send_signal(signal.SIGKILL)
-    dead.wait()
+    dead.communicate()
     survivor = two.begin("--isolation", "none")
     lines = two.lines(survivor)
     with contextlib.suppress(ProcessLookupError):
