@@ -18,7 +18,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.core import suggestions
-from tests import forks, postgresql
+from tests import forks, lending, postgresql
 from tools.mutants import table
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
@@ -59,11 +59,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With `--store postgresql`, let the tests of use cases have their databases on a temporary server."""
+    """Lend databases to tests; with `--store postgresql`, those of use cases have theirs on a temporary server."""
     if config.getoption("--store") == "postgresql":
         from tests import on_postgresql
 
         config.pluginmanager.register(on_postgresql)
+    else:
+        config.pluginmanager.register(lending.Lender())
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:
