@@ -275,6 +275,21 @@ def test_p25_a_bare_word_of_up_to_eight_letters_is_no_secret(form: str, value: s
     assert masking.mask(form.format(value)) == form.format(value)
 
 
+PROMPTS = ("Enter passphrase: {}", "password: {}\n", "Password (again): {}", "DB_PASSWORD={}", "secret = '{}'", "token: {}")
+PROMPTS += ('{{"api_key": "{}"}}', "password for bob: {}", "Mot de passe : {}", "パスワード：{}", "パスワード（確認）：{}")
+NOTES = ("(none)", "(empty for none)", "(hidden)", "(leave empty)", "(8+ characters)", "(min. 8 characters)", "(y/N)")
+NOTES += ("(auto-generated)", "(default: none)", "(stored in keychain)", "[hidden]", "<not set>", "***", "xxxxx")
+NOTES += ("(なし)", "（8文字以上）")
+BRACKETED = ("(q7Zt9LmX)", "(s3cretword2)", "[q7Zt9LmX]", "<q7Zt9LmX>")
+
+
+@every("prompt", PROMPTS)
+def test_p25_what_is_said_in_brackets_in_place_of_a_secret_is_none_and_a_secret_in_brackets_is_one(prompt: str) -> None:
+    shown = {note: masking.mask(prompt.format(note)) for note in (*NOTES, *BRACKETED)}
+    assert {note: text for note, text in shown.items() if note in NOTES} == {note: prompt.format(note) for note in NOTES}
+    assert [note for note in BRACKETED if note[1:-1] in shown[note]] == []
+
+
 def test_p25_nothing_stays_nothing() -> None:
     assert masking.mask(None) is None
     assert masking.mask_keys(None) is None
