@@ -414,7 +414,7 @@ _NOTE = (
     rf"\((?:[A-Za-z]{{2,8}}|(?:auto|pre|re|non)-[a-z]{{2,12}}"
     rf"|(?:{_NOTED}|\d{{1,3}}\+?)(?:(?:[.,:;]?[ ]|/)(?:{_NOTED}|\d{{1,3}})){{1,8}})[.…]{{0,3}}\)"
 )
-"""What is said in brackets in the place of a secret: a bare word, or several of prose: `(hidden)`, `(empty for none)`."""
+"""What is said in brackets in the place of a secret, a bare word or prose: `(hidden)`, `(empty for none)`."""
 _REFERENCES = (
     _NOTE,
     r"\$\{{1,2}[!#]?[ ]?[A-Za-z_][\w.\[\]\"'@*()-]{0,63}?(?::?[?+][^}]{0,99}|:?-)?[ ]?",
@@ -496,6 +496,7 @@ _CODES = (
     r"[a-z0-9_]{2,24}\.[A-Z][A-Za-z0-9]{0,40}(?:Key|Token|Secret|Password|Credentials?)(?!\w)",
     r"[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\._?[a-z_]{0,24}(?:key|token|secret|passw(?:or)?d|credentials?)(?![\w.@])",
     _NOTE + r"(?![A-Za-z0-9])",
+    r"&?(?:[a-z][a-z0-9]{1,20}\.[A-Z][A-Za-z]{1,40}|[A-Z][a-z]{2,20}[A-Za-z]{0,30})\{(?:\}|[A-Za-z]{1,40}:)",
     r"\((?:[A-Za-z_][A-Za-z_.]{0,40}|\d{1,3}), ?[^)\n]{0,80}\)",
     r"[A-Za-z]{2,24}\?(?=[\s,;)=]|\Z)",
     r"[A-Za-z.]{2,40}(?:[ ]?\|[ ]?[A-Za-z.]{2,40}){1,5}(?=[\s,;)=\]}]|\Z)",

@@ -97,8 +97,8 @@ def correct(file: pathlib.Path, verdicts: Sequence[Verdict], mutants: Sequence[M
         of_kind = [mutant for mutant in mutants if mutant.kind == kind]
         new = [_cells(known.get(mutant) or Verdict(mutant, Outcome(hosting.UNTRIED))) for mutant in of_kind]
         kept = _kept(_ROW.findall(sections.get(kind, ""))[2:], new)
-        rows = [cells if mutant in known else kept.get(cells, cells) for mutant, cells in zip(of_kind, new, strict=True)]
-        sections[kind] = _section(kind, rows)
+        rows = zip(of_kind, new, strict=True)
+        sections[kind] = _section(kind, [row if of in known else kept.get(row, row) for of, row in rows])
     _save(file, sections)
 
 
