@@ -25,7 +25,7 @@ from orchestrator.core.dependency_picture import Box
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import elsewhere
 from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import person_acts, session_activity
+from orchestrator.doors.web import finding_links, person_acts, session_activity
 from orchestrator.doors.web.authentication import Reading
 from orchestrator.doors.web.rendering import Look, looking, segment
 
@@ -252,18 +252,22 @@ def show_verdict(request: Request, session: str, caller: Reading, anew: bool = F
             verdict = {"report_id": None, "at": None, "fresh": True, **dry}
         data = {"session": shown, "verdict": verdict, "open": open_, "title": f"Verdict on {session}"}
         if verdict is not None:
-            data |= {"kinds": _kinds(verdict["checks"]), "verdict": {**verdict, "checks": []}}
+            data |= {"kinds": _kinds(look, session, verdict["checks"]), "verdict": {**verdict, "checks": []}}
             data["failed"] = sum(each["level"] == "error" for each in verdict["checks"])
         return _page(request, look, session, "verdict.html", "verdict", **data)
 
 
-def _kinds(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _kinds(look: Look, session: str, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The findings of a verdict by check and level, in their order; of each the first ones, and how many more."""
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for each in checks:
         kinds.setdefault((each["id"], each["level"]), []).append(each)
-    return [{"id": id, "level": level, "checks": each[:FINDINGS], "more": max(len(each) - FINDINGS, 0)}
-            for (id, level), each in kinds.items()]  # fmt: skip
+    groups = board.known(look.context, session_id=session, ids=sorted({each["subject"] for each in checks}))
+    return [
+        {"id": id, "level": level, "checks": finding_links.linked(session, groups, each[:FINDINGS]),
+         "more": max(len(each) - FINDINGS, 0)}
+        for (id, level), each in kinds.items()
+    ]  # fmt: skip
 
 
 @router.get("/groups/{group}")
