@@ -66,7 +66,8 @@ ORDERS = {
 _FACTS = f"SELECT *, {_BLOCKED} AS blocked, {_ASKED} AS asked, {_OVERDUE} AS overdue FROM task_groups g"
 _CHOSEN = f"""FROM ({_FACTS} WHERE g.session_id = :session) g
     WHERE CASE :state WHEN 'all' THEN true WHEN 'overdue' THEN overdue WHEN 'blocked' THEN blocked
-        WHEN 'held' THEN g.held IS NOT NULL WHEN 'waiting' THEN asked OR awaited_role = 'user' ELSE g.status = :state END
+        WHEN 'held' THEN g.held IS NOT NULL WHEN 'waiting' THEN asked OR awaited_role = 'user'
+        ELSE g.status = :state END
     AND (:role IS NULL OR g.awaited_role = :role)
     AND (:text = '' OR instr(lower(g.id || ' ' || g.name), lower(:text)) > 0)"""
 

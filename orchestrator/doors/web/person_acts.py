@@ -38,8 +38,9 @@ class Act(NamedTuple):
 
     words: of its operation. title: also its button. effect: what happens. done: what has happened, with what the
     operation answers in braces. fields: the parameters that its form asks for, in order. needed: those that must be
-    filled in besides the operation's own. fixed: parameters that it gives itself. group: whether it is about one group, which is the parameter `id` or `group_id`. session: the parameter
-    that holds the session. who: who may. ends: it cannot be undone.
+    filled in besides the operation's own. fixed: parameters that it gives itself. group: whether it is about one group,
+    which is the parameter `id` or `group_id`. session: the parameter that holds the session. who: who may. ends: it
+    cannot be undone.
     """
 
     words: str
@@ -202,7 +203,8 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
             asked = _asked(act, session, group, fields) | {"by": caller.person}
             found = operations.call(context, act.words, **arguments.bind(act.words, asked))
         said = act.done.format_map({**asked, **found})
-        place = f"{_place(session)}/verdict" if name == "validate" else _back(session, name, group, fields.get(BACK, ""))
+        back = _back(session, name, group, fields.get(BACK, ""))
+        place = f"{_place(session)}/verdict" if name == "validate" else back
         return Done(place, f"{said}{form_handlers.called(found)}.")
 
     def page(status: int, problem: dict[str, Any], typed: dict[str, str]) -> Response:
@@ -223,7 +225,7 @@ def _back(session: str, name: str, group: str | None, named: str) -> str:
         named: the address that the browser gave; only a path and query below the session's are taken of it.
     """
     place, found = _place(session), urlsplit(named)
-    if found.path == place or found.path.startswith(f"{place}/") and not found.path.startswith(f"{place}/do/"):
+    if found.path == place or (found.path.startswith(f"{place}/") and not found.path.startswith(f"{place}/do/")):
         return f"{found.path}?{found.query}" if found.query else found.path
     return f"{place}/groups/{segment(group)}" if group else f"{place}/tasks" if "criterion" in name else place
 
@@ -284,12 +286,13 @@ def _barred(name: str, session: dict[str, Any], named: dict[str, Any]) -> str:
 def _field(parameter: Parameter, *, is_needed: bool, is_shown: bool) -> dict[str, Any]:
     """How a form asks for a parameter, or only sends it."""
     field, name = parameter.field, parameter.name
-    kind = "hidden" if not is_shown else "flag" if bool in parameter.kinds else "choice" if field.choices else "number" if field.span else (
+    kind = "flag" if bool in parameter.kinds else "choice" if field.choices else "number" if field.span else (
         "area" if field.reading == TEXT and name != "name" else "line"
     )
     default = "" if field.default in (REQUIRED, None, ()) else field.default
     return {
-        "name": name, "label": _LABELS.get(name, name.replace("_", " ").capitalize()), "kind": kind,
+        "kind": kind if is_shown else "hidden", "name": name,
+        "label": _LABELS.get(name, name.replace("_", " ").capitalize()),
         "hint": field.help.replace(" Repeatable.", " Several with commas."), "choices": field.choices,
         "span": field.span, "default": default, "needed": is_needed or field.default is REQUIRED,
     }  # fmt: skip

@@ -35,6 +35,10 @@ DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS, FINDINGS = 2
 """How many of each are on a page."""
 ZOOMS = (1, 2, 4, 8, 16, 32)
 """Into how many parts a time may be cut."""
+FULL_SIZE = 100
+SIZES = (0, FULL_SIZE, 150, 200)
+"""Sizes of a graph in percent; 0 is fitted to the page."""
+_SIZE = re.compile(' width="([0-9.]+)" height="([0-9.]+)"')
 _NO_NAME = re.compile(r"[^\w.-]", re.ASCII)
 BAR = 100.0
 """Units of a progress bar's length."""
@@ -45,6 +49,7 @@ Step = Annotated[int | None, Query(ge=0, le=2**53)]
 Word = Annotated[str, Query(max_length=300)]
 Name = Annotated[str | None, Query(max_length=300)]
 Number = Annotated[int, Query(ge=1, le=10**6)]
+Percent = Annotated[int, Query(ge=0, le=10**6)]
 
 
 def _page(request: Request, look: Look, id: str, template: str, tab: str, /, **data: Any) -> Response:
@@ -137,13 +142,27 @@ def show_time(
 
 
 @router.get("/graph")
-def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, wide: bool = False) -> Response:
+def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, size: Percent = 0) -> Response:
     """The way that the work went through the workflow, fitted to the page, and what groups depend on."""
     with looking(request, session) as look:
-        drawn, found = picture(look, session, whole=whole), dependency_views.of_groups(look.context, session_id=session)
-        waits = _dependencies(look, session, "groups", found)
-        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, wide=wide,
-                     dependencies=found, drawn=waits)  # fmt: skip
+        chosen = min((each for each in SIZES if each >= size), default=SIZES[-1])
+        drawn = _sized(picture(look, session, whole=whole), chosen)
+        found = dependency_views.of_groups(look.context, session_id=session)
+        waits = _sized(_dependencies(look, session, "groups", found), chosen)
+        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, size=chosen,
+                     sizes=SIZES, dependencies=found, drawn=waits)  # fmt: skip
+
+
+def _sized(drawn: Markup, size: int) -> Markup:
+    """A picture at a part of its own size, in percent; at 0, which is fitted to the page, as it is."""
+    if size in (0, FULL_SIZE):
+        return drawn
+
+    def larger(found: re.Match[str]) -> str:
+        width, height = (round(float(each) * size / FULL_SIZE) for each in found.groups())
+        return f' width="{width}" height="{height}"'
+
+    return Markup(_SIZE.sub(larger, drawn, count=1))  # noqa: S704 - made and escaped by us
 
 
 @router.get("/decisions")

@@ -28,7 +28,7 @@ def busy(make: Make) -> Web:
     return web
 
 
-TABS = ("time", "time?zoom=4&at=3", "graph", "graph?whole=true&wide=true", "decisions", "steps", "runs", "verdict")
+TABS = ("time", "time?zoom=4&at=3", "graph", "graph?whole=true&size=150", "decisions", "steps", "runs", "verdict")
 
 
 def places(web: Web) -> list[str]:
