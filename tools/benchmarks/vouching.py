@@ -1,4 +1,4 @@
-"""What checking a certificate costs: row 20, on documents of the form that `certificate make` gives sessions of a size."""
+"""What checking a certificate costs: row 20, on documents as `certificate make` gives them for sessions of a size."""
 
 from __future__ import annotations
 

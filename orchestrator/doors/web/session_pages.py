@@ -149,8 +149,9 @@ def show_graph(request: Request, session: str, caller: Reading, whole: bool = Fa
         drawn = _sized(picture(look, session, whole=whole), chosen)
         found = dependency_views.of_groups(look.context, session_id=session)
         waits = _sized(_dependencies(look, session, "groups", found), chosen)
+        told = workflows.ways(look.context, session_id=session)
         return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, size=chosen,
-                     sizes=SIZES, dependencies=found, drawn=waits)  # fmt: skip
+                     sizes=SIZES, ways=told, dependencies=found, drawn=waits)  # fmt: skip
 
 
 def _sized(drawn: Markup, size: int) -> Markup:

@@ -408,6 +408,15 @@ def test_where_a_question_is_shown_its_reader_sees_what_was_reported(web: Web, p
         assert said in page.text
 
 
+def test_a_graph_is_told_in_words_and_drawn_larger(web: Web) -> None:
+    story.blocked(web)
+    text = web.get("/sessions/blocked/graph").text
+    assert "<b>qa expert</b> <code>BLOCKED</code> <span class=\"soft\">once</span>" in text
+    drawn = [web.get(f"/sessions/blocked/graph?size={size}").text for size in (100, 150, 200, 999)]
+    widths = [int(re.findall(r'<svg[^>]*class="wf"[^>]* width="(\d+)"', each)[0]) for each in drawn]
+    assert [each / widths[0] for each in widths] == pytest.approx([1, 1.5, 2, 2], abs=0.01)
+
+
 def test_the_graph_shows_what_groups_depend_on(web: Web) -> None:
     story.blocked(web)
     assert "What groups depend on" not in web.get("/sessions/blocked/graph").text
