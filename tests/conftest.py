@@ -64,6 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from tests import on_postgresql
 
         config.pluginmanager.register(on_postgresql)
+    else:
+        from tests import what_if_unchanged
+
+        config.pluginmanager.register(what_if_unchanged.Plugin(every=LONG))
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:
