@@ -66,6 +66,7 @@ _MIXED_INNOCENT = r"\d{4}-\d{2}-\d{2}|(?:\d{1,4}[a-z]{1,2}){2,6}(?![A-Za-z0-9])|
 _NEAR = 80
 """So far before a key the name of its issuer may stand."""
 _BESIDE_LENGTH = 126
+_TOKEN = "[masked:"
 _COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
 _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
@@ -669,6 +670,8 @@ def _beside(view: View, hint: Match) -> Found:
     if view.open(end):
         return Pending(start)
     before = _before(view, start, _NEAR)
+    if _TOKEN in before:  # what stands before another secret is its own
+        before = before.rpartition(_TOKEN)[2].partition("]")[2]
     for issuer, form in tables.ISSUERS.items():
         found = compiled(rf"(?:{form})(?![A-Za-z0-9_-])").match(view.text, start) if issuer in before else None
         if found:
