@@ -66,7 +66,6 @@ _MIXED_INNOCENT = r"\d{4}-\d{2}-\d{2}|(?:\d{1,4}[a-z]{1,2}){2,6}(?![A-Za-z0-9])|
 _NEAR = 80
 """So far before a key the name of its issuer may stand."""
 _BESIDE_LENGTH = 126
-_TOKEN = "[masked:"
 _COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
 _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
@@ -232,6 +231,12 @@ def _is_other(view: View, at: int, start: int) -> bool:
 def _before(view: View, at: int, length: int = 1) -> str:
     """So much of the text before a hint, in lower case, as is not masked."""
     return view.lower[max(view.floor(at), at - length) : at]
+
+
+def _unmasked(before: str) -> str:
+    """What stands behind the last secret that is masked, as `floor` has it where that was masked by this pass."""
+    found = max(before.rfind("[MASKED:"), before.rfind("[masked:"))
+    return before if found < 0 else before[found:].partition("]")[2]
 
 
 def _authorization(view: View, hint: Match) -> Found:
@@ -542,7 +547,7 @@ def _credentials(view: View, hint: Match) -> Found:
 
 def _netrc(view: View, hint: Match) -> Found:
     """A password in a line of `.netrc`, or behind the line of its login."""
-    before = _before(view, hint.start(), patterns.WINDOW)
+    before = _unmasked(_before(view, hint.start(), patterns.WINDOW))
     line = hint.group().count("\n") and (not before or before.rstrip(" \t").endswith("\n"))
     if not hint.group().startswith("machine") and not line and not compiled(_MACHINE).search(before):
         return None
@@ -625,7 +630,7 @@ def _argument(view: View, hint: Match) -> Found:
 
 def _command(view: View, at: int) -> str:
     """The command of the shell that goes on at a place, as far as it stands before it in its line."""
-    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ")
+    before = _unmasked(view.text[max(view.floor(at), at - _REACH) : at]).replace("\\\n", "  ")
     return compiled(_COMMAND_ENDS).split(before)[-1]
 
 
@@ -669,9 +674,7 @@ def _beside(view: View, hint: Match) -> Found:
     end = run.end() if run else start
     if view.open(end):
         return Pending(start)
-    before = _before(view, start, _NEAR)
-    if _TOKEN in before:  # what stands before another secret is its own
-        before = before.rpartition(_TOKEN)[2].partition("]")[2]
+    before = _unmasked(_before(view, start, _NEAR))
     for issuer, form in tables.ISSUERS.items():
         found = compiled(rf"(?:{form})(?![A-Za-z0-9_-])").match(view.text, start) if issuer in before else None
         if found:
@@ -813,7 +816,7 @@ def _programs(view: View, at: int) -> dict[str, str]:
     """What the short options of the command before a place take."""
     first = max(view.floor(at), at - _REACH)
     for before in (view.text[first:at], view.spaced(first, at)):
-        command = compiled(_COMMAND_ENDS).split(before.replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
+        command = compiled(_COMMAND_ENDS).split(_unmasked(before).replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
         found = compiled(_PROGRAM).findall(command + " ")
         if found:
             return tables.PROGRAMS.get("+".join(word for word in found[-1].split() if word[0] != "-"), {})
