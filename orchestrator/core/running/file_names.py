@@ -67,7 +67,7 @@ _VARIABLE = re.compile(
     r"(?<![\w$])\$(?:\{\w{1,60}\}|[A-Za-z_]\w{0,60})(?:/[\w.*-]+)+/?|%\w{1,60}%(?:[/\\][\w.*-]+)+", re.ASCII
 )
 """A path that begins with a variable of the environment, which leads out of the project for all that is known."""
-_FRAME = re.compile(r":\d+|[\"'], line \d+")
+_FRAME = re.compile(r":\d+(?=[:)\],]|\s*(?:\n|\Z))|[\"'], line \d+")
 """Behind a path: where in a file something happened, as logs and traces have it."""
 _BRACES = re.compile(
     r"(?<![\w./${}-])([\w./-]*)\{([\w.-]{1,60}(?:,[\w.-]{0,60}){1,20}|\d{1,3}\.\.\d{1,3})\}([\w./-]*)(?![\w{}])",

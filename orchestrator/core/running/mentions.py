@@ -134,11 +134,13 @@ _VERB_JA = re.compile(
     "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(_CLASSES, key=lambda each: each[0] != "change") if ja)
 )
 _EVENT = re.compile(
-    rf"(?P<denial_ja>(?:次|以下|下記)\S{{0,20}}?(?:{words.any_of(words.DENIALS_JA)}|そのまま)\S{{0,12}}"
+    rf"(?P<denial_ja>(?:(?:次|以下|下記)\S{{0,20}}?(?:{words.any_of(words.DENIALS_JA)}|そのまま)\S{{0,12}}"
+    r"|(?<![はをもが])(?:触らない|触れない|変更しない|変更禁止|編集禁止|対象外)[^。\s]{0,10}(?<=[:\uff1a]))"
     r"(?=\s*\n|(?<=[:\uff1a])))"
     rf"|(?P<delete_ja>(?:次|以下|下記)\S{{0,12}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n))"
     rf"|(?P<line>\n)(?P<item>\s*(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s|\u30fb)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
     rf"|(?P<turn>[,;]|\bbut\b)|{_EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
+    rf"|(?P<label>(?:{words.any_of(words.LABELS)})(?=\s*:))"
     rf"|(?P<if>{words.any_of(words.PERHAPS)})|{_VERBS})(?![\w\-])|(?P<if_ja>{words.any_of(words.PERHAPS_JA)})",
     re.IGNORECASE,
 )
@@ -184,6 +186,7 @@ _JOIN = re.compile(
     rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
     re.IGNORECASE,
 )
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _READ = re.compile(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _READ_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
 _READ_JA = re.compile(rf"(?:ファイル)?(?:{words.READS_JA})")
@@ -337,6 +340,7 @@ class _Said(NamedTuple):
     within: it is said in which folder.
     into: what is made goes there. taken: something is taken from it. added: it goes into something else that is
         mentioned, or is said of it.
+    known: somebody is thanked for it, or it holds something to know, where anything else is mentioned.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -349,6 +353,7 @@ class _Said(NamedTuple):
     into: bool = False
     taken: bool = False
     added: bool = False
+    known: bool = False
     role: str = ""
 
 
@@ -378,8 +383,10 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     ordered = any(
         each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
     )
+    others = any(each.decides and not said.known for _, said, each in readings)
     for _, said, each in readings:
-        mention = each._replace(kind=SOURCE) if said.read and ordered and each.decides and not each.covers else each
+        refers = (said.read and ordered and not each.covers) or (said.known and others)
+        mention = each._replace(kind=SOURCE) if refers and each.decides else each
         known = found.get(mention.name)
         if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
             found[mention.name] = mention
@@ -622,7 +629,8 @@ def _blackened(text: str, tree: Tree = NOTHING) -> str:
 class _Hearing:
     """What was said up to a place: the last verb, and whether it is denied."""
 
-    verb, since, lead, denied, closed, perhaps, listed = "", 0, False, False, False, False, False
+    verb, since, lead, denied, closed, perhaps = "", 0, False, False, False, False
+    listed, spoken, label = False, False, False
 
     def hear(self, event: re.Match[str], text: str) -> None:
         """Take in what stands between two mentions; a list keeps the verb of the line that leads to it."""
@@ -632,6 +640,7 @@ class _Hearing:
                 self.lead = self.lead or not _is_object(text[max(self.since, event.start() - _NEAR) : event.start()])
                 self.since = event.end()
             # What is denied of a list is denied of each item.
+            self.spoken = self.spoken if self.listed else bool(self.verb)
             self.listed = self.denied and (self.listed or not self.closed)
             self.denied, self.closed, self.perhaps = self.listed, self.closed and not self.listed, False
         elif kind in ("line", "end"):
@@ -646,12 +655,14 @@ class _Hearing:
             self.verb, self.denied = "delete" if _DELETES.search(event[0]) else "", True
         elif kind == "delete_ja":
             self.verb, self.since, self.lead, self.denied, self.closed = "delete", event.end(), False, False, False
-        elif kind == "denial":
-            self.verb, self.denied, self.closed = "", True, False
+        elif kind in ("denial", "label"):
+            self.verb, self.denied, self.closed, self.listed, self.label = "", True, False, False, kind == "label"
         elif kind in ("if", "if_ja"):
             self.perhaps = True
         elif kind != "plain" and not _NOUN.search(text, max(0, event.start() - 12), event.start()):
-            self.denied, self.perhaps = self.denied and not self.closed, self.perhaps and not self.closed
+            # A verb in the line of a label, or in a list that a whole sentence leads to, is an order of its own.
+            own = self.spoken if self.listed else self.label
+            self.denied, self.perhaps = self.denied and not self.closed and not own, self.perhaps and not self.closed
             # Of what must be neither changed nor deleted the first says more.
             self.verb = self.verb if self.denied and self.verb in ("make", "change", "clean") else kind
             self.since, self.lead, self.closed = event.end(), False, False
@@ -719,6 +730,8 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
             join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
             if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
                 break
+            if _PARAGRAPH.search(join[0]) and text[places[last + 1].end :][:1].strip():
+                break  # a sentence begins behind a list
             last, either = last + 1, either or bool(join["or"])
         start, end = places[first].start, places[last].end
         for event in _EVENT.finditer(text, at, start):
@@ -819,8 +832,10 @@ def _phrase(said: _Said, before: str, after: str) -> _Said | None:
     """What a set phrase says of a place, whatever verb was heard; None where there is none."""
     if _NOTHING.search(before) and _MAY.match(after):
         return said._replace(kind=DENIED)
-    if _PROGRAM.match(before) or _EVIDENCE.search(before) or _KNOWN_FROM.search(before):
+    if _PROGRAM.match(before) or _EVIDENCE.search(before):
         return said._replace(kind=SOURCE)
+    if _KNOWN_FROM.search(before):
+        return said._replace(known=True)
     if _EXTENSION.search(before) and said.verb in ("change", "move"):
         return _Said("move", True)
     return _Said("delete", True) if _PROPOSED.search(before) else None
@@ -870,7 +885,7 @@ def _phrase_ja(before: str, after: str) -> _Said | None:
     if _KEPT_JA.match(after):
         return _Said(kind=KEPT)
     if after.startswith(words.FOUND_JA) and _KNOWN_FROM_JA.search(before):
-        return _Said(kind=SOURCE)
+        return _Said(known=True)
     verb = _VERB_JA.search(after) if _EXTENSION_JA.match(after) else None
     return _Said("move", True) if verb and verb.lastgroup in ("change", "move") else None
 

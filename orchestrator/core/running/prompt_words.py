@@ -332,10 +332,12 @@ DENIALS = (
     "|no other file"
     "|no other files"
     "|on no account|under no circumstances|by no means|in no case"
-    "|off limits(?=\\s*:)|off-limits(?=\\s*:)|out of scope(?=\\s*:)|not in scope(?=\\s*:)|as they are(?=\\s*:)"
-    "|as it is(?=\\s*:)"
-    "|unchanged(?=\\s*:)|untouched(?=\\s*:)|intact(?=\\s*:)|alone(?=\\s*:)|touched(?=\\s*:)|read-only(?=\\s*:)"
 )
+LABELS = (
+    "off limits|off-limits|out of scope|not in scope|as they are|as it is|unchanged|untouched|intact|alone|touched"
+    "|read-only"
+)
+"""What denies the list that follows it, behind a colon."""
 NO_DENIALS = (
     "do not like|don't like"
     "|do not need(?! to)|don't need(?! to)|don\u2019t need(?! to)"
