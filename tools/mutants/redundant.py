@@ -54,6 +54,10 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "of a merge that is not proven it tells two reasons apart that both say no, and the reason is told elsewhere",
     ),
     (
+        r"part:group_marks:\d+ r\.effect = 'test_fail' is 0",
+        "a failure that is open is told before answers are asked about, and one before the reopening answers nothing",
+    ),
+    (
         r"part:completion_paths:\d+ kind = 'code' is 1",
         "nothing but code has a merge that stands",
     ),

@@ -237,6 +237,16 @@ def test_a_hand_off_with_its_decision_is_whole(filled: sqlite3.Connection, missi
         put(filled, "INSERT", "router_decisions", sample("router_decisions") | WITH_HANDOFF | {"seq": 2, missing: None})
 
 
+@pytest.mark.parametrize("missing", WITH_HANDOFF)
+def test_half_a_hand_off_that_somebody_forged_is_seen(filled: sqlite3.Connection, missing: str) -> None:
+    triggers = filled.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'router_decisions'")
+    for (name,) in triggers.fetchall():
+        filled.execute(f"DROP TRIGGER {name}")
+    before = len(content(filled, "handoffs"))
+    put(filled, "INSERT", "router_decisions", sample("router_decisions") | WITH_HANDOFF | {"seq": 2, missing: None})
+    assert len(content(filled, "handoffs")) == before + 1
+
+
 def test_nothing_is_written_through_the_view_of_hand_offs(filled: sqlite3.Connection) -> None:
     for statement in ("UPDATE handoffs SET document = ''", "DELETE FROM handoffs", "INSERT INTO handoffs VALUES (1)"):
         with pytest.raises(sqlite3.OperationalError, match="cannot modify handoffs because it is a view"):
