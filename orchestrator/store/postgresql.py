@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import psycopg
 from psycopg import adapt, pq
+from psycopg.types.string import ByteaLoader
 
 from orchestrator import errors
 from orchestrator.core import sha256
@@ -95,6 +96,16 @@ class _Whole(adapt.Loader):
 
     def load(self, data: Any) -> int:
         return int(bytes(data))
+
+
+class _Number(adapt.Loader):
+    """A number of anybody's; null where it is none, as in SQLite."""
+
+    def load(self, data: Any) -> int | float | None:
+        text = bytes(data).decode()
+        if text == "NaN":
+            return None
+        return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
 class _Text(adapt.Loader):
@@ -378,11 +389,29 @@ class Connection:
             self.run("ROLLBACK")
         return row is not None and bytes(row[0]) == digest
 
-    def run(self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False) -> Cursor:
-        """Run a statement that is written for this server; raises as `execute` does."""
+    def show_every_type(self) -> None:
+        """Give values of any type: numbers as such, bytes as bytes, all else as the server writes it."""
+        adapters = self._driver.adapters
+        for each in adapters.types:
+            for oid in filter(None, (each.oid, each.array_oid)):
+                adapters.register_loader(oid, _Text)
+        for name in ("int2", "int4", "int8", "oid", "numeric", "float4", "float8"):
+            adapters.register_loader(name, _Number)
+        for name, loader in (("bool", _Flag), ("bytea", ByteaLoader)):
+            adapters.register_loader(name, loader)
+
+    def run(
+        self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False, alone: bool = False
+    ) -> Cursor:
+        """Run a statement that is written for this server; raises as `execute` does.
+
+        Args:
+            hides: leave out the hidden key where `*` gave it.
+            alone: refuse a text of more than one statement.
+        """
         try:
             cursor = psycopg.RawCursor(self._driver)
-            cursor.execute(sql, values or None)
+            cursor.execute(sql, values or None, prepare=alone or None)
         except psycopg.Error as error:
             raise _translated(error, self.path) from error
         return Cursor(cursor, hides)
@@ -609,10 +638,14 @@ def _connected(url: str, deadline_s: float) -> psycopg.Connection[Any]:
 
 
 _HELP = (
+    ("certificate verify failed", "name the certificate of the server's authority in the URL: sslrootcert=FILE"),
+    ("root certificate file", "name the certificate of the server's authority in the URL: sslrootcert=FILE"),
+    ("does not match host name", "name the host in the URL as its certificate does"),
+    ("does not support SSL", "set ssl = on on the server, with its certificate"),
     ("password authentication failed", "give the right password: in the URL, PGPASSWORD or ~/.pgpass"),
     ("no password supplied", "give the password: in the URL, PGPASSWORD or ~/.pgpass"),
     ("does not exist", "create it: createdb NAME, or createuser NAME"),
-    ("no pg_hba.conf entry", "let pg_hba.conf of the server admit this user, database and address"),
+    ("pg_hba.conf", "let pg_hba.conf of the server admit this user, database and address"),
     ("too many clients", "wait until others have ended, or raise max_connections"),
     ("invalid", "write it as postgresql://USER@HOST/DATABASE"),
 )
