@@ -57,7 +57,7 @@ LATE = frozenset(
     runner.commands runner.executors.catalogue runner.fresh_trees runner.process_tree
     runner.process_identity runner.process runner.process_table runner.project
     runner.snapshot runner.surroundings
-    store.backup store.row_hashes store.doctor store.file_safety store.findings
+    store.alembic_steps store.backup store.row_hashes store.doctor store.file_safety store.findings
     store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader
     store.database_copy store.postgresql store.postgresql_upgrade
     store.server store.server_checks store.shared_commit store.snapshot
