@@ -109,7 +109,7 @@ def _held(source: str, deadline_s: float) -> Iterator[None]:
     with contextlib.closing(holding):
         if database_urls.is_postgresql(source):
             holding.execute("BEGIN")
-            holding.lock(STORE_CHAIN, deadline_s)
+            holding.wait_for(STORE_CHAIN, deadline_s)
         else:
             sqlite.begin_immediate(holding, deadline_s)
         yield
