@@ -23,6 +23,11 @@ def _hash(row: Row) -> Expression:
     return emitter.case((row.handoff_group.is_(None), row.handoff_hash), otherwise=row.handoff_group_hash)
 
 
+def _text(value: Expression) -> Expression:
+    """A value with the type of a column: SQLite hands a condition on to both places only where their types are alike."""
+    return sa.cast(value, sa.Text)
+
+
 VIEW = View(
     "handoffs",
     {},
@@ -30,8 +35,8 @@ VIEW = View(
         sa.select(*(_ALONE[name] for name in _COLUMNS)).select_from(standalone_handoffs),
         emitter.indexed(
             sa.select(
-                _BESIDE.session_id, _BESIDE.seq, _group(_BESIDE), _BESIDE.handoff_agent, _BESIDE.handoff,
-                _hash(_BESIDE),
+                _BESIDE.session_id, _BESIDE.seq, _text(_group(_BESIDE)), _BESIDE.handoff_agent, _BESIDE.handoff,
+                _text(_hash(_BESIDE)),
             ).select_from(router_decisions),
             router_decisions,
             _DECISION_KEY,

@@ -48,7 +48,7 @@ def test_the_raw_loop_writes_one_event_of_constant_hash_for_each_step(database: 
 
 def test_a_commit_writes_few_pages(tmp_path: pathlib.Path) -> None:
     """An index that nearly every step writes is a page more: what it saves must be worth that."""
-    assert frames.counted(tmp_path) <= 15.5
+    assert frames.counted(tmp_path) <= frames.MUST
 
 
 def test_every_group_of_the_mix_is_completed_and_nobody_is_asked(database: bytes) -> None:

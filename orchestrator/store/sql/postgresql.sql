@@ -996,7 +996,7 @@ CREATE INDEX ix_run_violations_run ON run_violations (session_id, run_id, seq);
 CREATE VIEW handoffs AS
 SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
 UNION ALL
-SELECT session_id, seq, CASE WHEN handoff_group IS NULL THEN group_id ELSE handoff_group END, handoff_agent, handoff, CASE WHEN handoff_group IS NULL THEN handoff_hash ELSE handoff_group_hash END FROM router_decisions WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
+SELECT session_id, seq, CAST(CASE WHEN handoff_group IS NULL THEN group_id ELSE handoff_group END AS TEXT) COLLATE "C", handoff_agent, handoff, CAST(CASE WHEN handoff_group IS NULL THEN handoff_hash ELSE handoff_group_hash END AS TEXT) COLLATE "C" FROM router_decisions WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
 
 CREATE VIEW group_marks AS
 SELECT

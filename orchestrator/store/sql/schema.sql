@@ -947,7 +947,7 @@ CREATE INDEX ix_run_violations_run ON run_violations (session_id, run_id, seq);
 CREATE VIEW handoffs AS
 SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
 UNION ALL
-SELECT session_id, seq, CASE WHEN handoff_group IS NULL THEN group_id ELSE handoff_group END, handoff_agent, handoff, CASE WHEN handoff_group IS NULL THEN handoff_hash ELSE handoff_group_hash END FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
+SELECT session_id, seq, CAST(CASE WHEN handoff_group IS NULL THEN group_id ELSE handoff_group END AS TEXT), handoff_agent, handoff, CAST(CASE WHEN handoff_group IS NULL THEN handoff_hash ELSE handoff_group_hash END AS TEXT) FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1 WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
 
 CREATE VIEW group_marks AS
 SELECT

@@ -252,7 +252,9 @@ def test_a_turn_has_one_hand_off_wherever_it_is_stored(
     for other in ({"session_id": "z"}, {group: "z"}, {"seq": 4}):
         put(filled, verb, "router_decisions", decision | {"seq": 2, "part": 3} | other)
     put(filled, verb, "router_decisions", sample("router_decisions") | {"seq": 3})
-    assert len(content(filled, "handoffs")) == 8
+    found = content(filled, "handoffs")
+    assert len(found) == 8
+    assert ("x", 2, "x", "a", "{}", "h") in found
 
 
 @pytest.mark.parametrize(
