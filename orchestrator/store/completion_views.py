@@ -475,10 +475,10 @@ def _waits_on() -> Expression:
     )
     # The verdict is a column, since SQLite would copy a condition inwards.
     settled = sa.select(_SETTLED).select_from(marks).scalar_subquery()
-    found = emitter.read(w, settled.is_not(sa.true()), value=w.c.group_id).limit(1)
+    waited_for = emitter.read(w, settled.is_not(sa.true()), value=w.c.group_id).limit(1)
     # Most groups depend on none, and a walk makes two tables before it finds that out.
     depends = emitter.read(d, d.c.session_id == m.session_id, d.c.group_id == m.group_id, d.c.removed_seq.is_(None))
-    return emitter.case((depends.exists(), found.scalar_subquery()))
+    return emitter.case((depends.exists(), waited_for.scalar_subquery()))
 
 
 _PASSED_ON = (

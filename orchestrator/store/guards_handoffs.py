@@ -24,7 +24,7 @@ def _hash(row: Row) -> Expression:
 
 
 def _text(value: Expression) -> Expression:
-    """A value with the type of a column: SQLite hands a condition on to both places only where their types are alike."""
+    """A value with the type of a column: SQLite applies a condition to each place only where their types are alike."""
     return sa.cast(value, sa.Text)
 
 
@@ -96,7 +96,7 @@ GUARDS: tuple[Guard, ...] = (
         "router_decisions_start_is_recorded",
         "INSERT",
         router_decisions.name,
-        Refusal("STATUS_CHANGE_MISSING: a hand-off for another group than that of its decision needs the move that starts it"),
+        Refusal("STATUS_CHANGE_MISSING: a hand-off for another group than its decision needs the move that starts it"),
         sa.and_(
             _NEW.handoff_group.is_not(None),
             emitter.negated(

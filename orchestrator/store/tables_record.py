@@ -99,8 +99,8 @@ standalone_handoffs = sa.Table(
     columns.text("hash"),
     sa.UniqueConstraint("session_id", "group_id", "turn"),
 )
-"""Hand-offs that no single decision can hold: it starts several agents, or one for the session as a whole; and those that
-older versions wrote here. The view `handoffs` has these and the others."""
+"""Hand-offs that no single decision can hold: it starts several agents, or one for the session as a whole; and those
+that older versions wrote here. The view `handoffs` has these and the others."""
 
 context_items = sa.Table(
     "context_items",

@@ -94,8 +94,8 @@ task_groups = sa.Table(
     sa.CheckConstraint("priority BETWEEN 0 AND 3", name="priority"),
     sa.CheckConstraint("held IS NULL OR held IN ('slot', 'session_paused')", name="held"),
     sa.CheckConstraint("status = 'in_progress' OR awaited_role IS NULL", name="awaited"),
-    # No report moves a group within it, so most steps leave it as it is. It holds few groups in progress at a time, which
-    # are sorted where their order counts, and any number of pending ones in the order in which they are started (STO-19).
+    # No report moves a group within it, so most steps leave it as it is. It holds any number of pending groups in the
+    # order in which they are started, and few in progress, which are sorted where their order counts (STO-45).
     sa.Index(
         "ix_task_groups_open",
         "session_id",

@@ -2516,7 +2516,7 @@ CREATE TRIGGER criteria_are_closed_whole BEFORE UPDATE OF removed_by, removed_re
 CREATE FUNCTION router_decisions_start_is_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
   IF NEW.handoff_group IS NOT NULL AND NOT EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'group' AND c.entity_id = NEW.handoff_group AND c.seq = NEW.seq AND c.to_status = 'in_progress') THEN
-    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a hand-off for another group than that of its decision needs the move that starts it');
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a hand-off for another group than its decision needs the move that starts it');
   END IF;
   RETURN NEW;
 END $$;

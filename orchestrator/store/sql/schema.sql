@@ -1913,7 +1913,7 @@ END;
 CREATE TRIGGER router_decisions_start_is_recorded BEFORE INSERT ON router_decisions
 WHEN NEW.handoff_group IS NOT NULL AND NOT EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity WHERE c.session_id = NEW.session_id AND c.entity = 'group' AND c.entity_id = NEW.handoff_group AND c.seq = NEW.seq AND c.to_status = 'in_progress')
 BEGIN
-  SELECT RAISE(ABORT, 'STATUS_CHANGE_MISSING: a hand-off for another group than that of its decision needs the move that starts it');
+  SELECT RAISE(ABORT, 'STATUS_CHANGE_MISSING: a hand-off for another group than its decision needs the move that starts it');
 END;
 
 CREATE TRIGGER task_groups_begin_pending BEFORE INSERT ON task_groups
