@@ -60,10 +60,10 @@ def owner(number: int) -> str:
     return process_identity.of(number)
 
 
-def _is_gone(owner: str) -> bool:
+def _is_gone(owner: str, connection: Any) -> bool:
     from orchestrator.runner import process_identity
 
-    return process_identity.is_gone(owner)
+    return process_identity.is_gone(owner, connection)
 
 
 def _is_below(owner: str, above: str) -> bool:
@@ -488,23 +488,24 @@ def open_autopilot(
 
     Raises:
         UsageError, InvalidInput, Refused: as `driving.crew.crew`, and a limit that is none.
-        EnvironmentProblem: DATABASE_UNSUPPORTED, the database is on a server.
     """
     from orchestrator.app.driving import autopilot, crew, drive, preflight, trees
     from orchestrator.app.kernel import attached_evidence
+    from orchestrator.app.running import work_leases
 
     variables = os.environ if environment is None else environment
+    work_leases.seconds()
     made = crew.crew(request.executor, request.role, variables)
     drive.dollars(request.max_cost)
     with service.pool.lent() as context:
         path = context.path
-    attached_evidence.require_file(path)
     root = str(attached_evidence.project_root(path))
     bad = [each for each in preflight.checks(made, root, request.isolation or trees.usual(root)) if not each.ok]
     lacking = joined([sentence("{}: {} {}", each.name, each.message, each.suggestion).rstrip() for each in bad], " ")
 
     def opened() -> Context:
-        return open_context(database or path, write=True, door="serve", environment=variables, stays=True)
+        where = database or (None if server(None, variables) else path)
+        return open_context(where, write=True, door="serve", environment=variables, stays=True)
 
     return autopilot.Autopilot(service.pool, opened, request, tell, lacking or None)
 

@@ -257,7 +257,7 @@ def _is_awaited(context: Context, start: Row) -> bool:
 
 def shape(context: Context, row: Row) -> Row:
     """A start's row with its group, state, and last sign of life."""
-    gone = row["ended_seq"] is None and row["owner"] is not None and context.is_gone(row["owner"])
+    gone = row["ended_seq"] is None and row["owner"] is not None and context.is_gone(row["owner"], context.connection)
     state = row["outcome"] or (LOST if gone else RUNNING if row["bound_seq"] is not None else RESERVED)
     return {**row, "group_id": row["group_id"] or None, "state": state, "last_sign": _last_sign(row)}
 

@@ -1,4 +1,4 @@
-"""Who drives a session: a file for each beside the database, locked by the system while a driver lives.
+"""Who drives a session on this machine: a file for each, locked by the system while a driver lives.
 
 Drivers of the command line share the lock, since several may work side by side. A server's driver holds it alone, as
 does whoever removes worktrees. The death of the process releases it, however it dies; what stays is an empty file.
@@ -12,22 +12,22 @@ import os
 from collections.abc import Iterator
 
 FOLDER = "drivers"
-"""Beside the database."""
+"""In the project's own folder, beside the database where that is a file."""
 
 
 @contextlib.contextmanager
-def held(database: str, session_id: str, *, alone: bool) -> Iterator[bool]:
+def held(folder: str, session_id: str, *, alone: bool) -> Iterator[bool]:
     """Drive a session while the block runs.
 
     Args:
-        database: the path of the database file.
+        folder: the project's own folder, or the one that the database lies in.
         alone: beside nobody else.
 
     Returns:
         False where somebody else drives it and the lock cannot be had. Where the file system has no locks, or the
         folder cannot be written, nobody is held off: a turn is started once all the same.
     """
-    descriptor = _opened(os.path.join(os.path.dirname(database), FOLDER), session_id)
+    descriptor = _opened(os.path.join(folder, FOLDER), session_id)
     if descriptor is None:
         yield True
         return

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import platform
 
+from orchestrator.hints import Any
 from orchestrator.runner import process_table
 
+HOST = "ORCHESTRATOR_HOST"
+"""The variable that names this machine where its host name does not tell it from others, such as in containers."""
 SANDBOXES = ("CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID")
 """Variables that Codex sets for the commands that it confines."""
 _FIRST_NUMBERS = "pid:[4026531836]"
@@ -22,20 +25,38 @@ def mine() -> str:
 
 def of(number: int) -> str:
     """A process of this machine, in the same way."""
-    return f"{platform.node() or 'localhost'}:{number}:{_start(number) or 0}"
+    return f"{host()}:{number}:{_start(number) or 0}"
 
 
-def is_gone(owner: str) -> bool:
+def host() -> str:
+    """The name of this machine: what `ORCHESTRATOR_HOST` says, else its host name."""
+    return "".join(os.environ.get(HOST, "").split()) or platform.node() or "localhost"
+
+
+def host_of(owner: str) -> str:
+    """The name of the machine of a process."""
+    return owner.rsplit(":", 2)[0]
+
+
+def is_gone(owner: str, connection: Any = None) -> bool:
     """Whether a process is known to have ended.
 
-    Of another machine nothing is known, nor in a sandbox that hides the processes outside it; and what is not known
-    lives: a lock is never taken from a live owner.
+    Of another machine only a lease tells. Without one nothing is known of it, nor in a sandbox that hides the processes
+    outside it; and what is not known lives: a lock is never taken from a live owner.
+
+    Args:
+        connection: to the database that names the process; one to a server tells its lease by `lives`.
     """
-    host, _, rest = owner.rpartition(":")[0].rpartition(":")
-    started = owner.rpartition(":")[2]
-    if host != (platform.node() or "localhost") or not rest.isdigit() or not started.isdigit() or _is_confined():
+    lives = getattr(connection, "lives", None)
+    leased = None if lives is None else lives(owner)
+    if leased:
         return False
-    number = int(rest)
+    number_, started = owner.rsplit(":", 2)[1:] if owner.count(":") > 1 else ("", "")
+    if host_of(owner) != host():
+        return leased is False
+    if not number_.isdigit() or not started.isdigit() or _is_confined():
+        return False
+    number = int(number_)
     if process_table.has_proc() and int(started):
         return _start(number) != int(started)
     try:

@@ -9,7 +9,7 @@ Three habits keep it cheap and hard to go round:
 - No SQL function, since any client may register another `max` or `ifnull`.
 - Every mark is read off an index that is named: what other groups reported costs nothing, and a dropped index is an
   error instead of a slow answer. A group's reports are read from the newest on, so a mark that it does not have costs
-  a look at each of them (STO-34). Tables that SQLite would make at each look are avoided (STO-46).
+  a look at each of them (STO-34). Tables that SQLite would make at each look are avoided (STO-51).
 - `SELECT DISTINCT` (over a key, so it removes nothing) keeps SQLite from copying a subquery into every place
   that uses its column, and still lets the conditions on session and group through. Each one builds a table at every
   look, so what has no subquery and is used by few does without.

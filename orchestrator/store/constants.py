@@ -25,5 +25,8 @@ FILE = "orchestrator.db"
 IN_MEMORY = ":memory:"
 """The path of a database that lies in no file."""
 
+SKIPPED = "_skipped"
+"""In the data of BUSY: a driver passed over a session in which another step is under way."""
+
 OVERTAKEN = "_overtaken"
 """In the data of BUSY: the step was given up in favour of another one, and may be taken again at once."""

@@ -35,6 +35,13 @@ ALWAYS = "1"
 UNNAMED = "source"
 """The alias of a subquery in FROM that no expression names; SQLite needs none."""
 
+LEASES = (
+    'CREATE TABLE leases (\n\towner TEXT COLLATE "C" NOT NULL,\n\tsession_id TEXT COLLATE "C" NOT NULL,\n'
+    "\tmode TEXT NOT NULL,\n\tuntil TIMESTAMPTZ NOT NULL,\n\tPRIMARY KEY (owner, session_id)\n)"
+)
+"""Which processes are at work, and until when they are taken for that. It is no part of the record, and on a file the
+system tells."""
+
 
 class Refusal(sa.ColumnElement[int]):
     """In the place of a value: the statement that fires the guard is refused with this message."""
@@ -457,8 +464,8 @@ class PostgreSQL(_Database):
         super().__init__(_PostgreSQLDialect(paramstyle="named"))  # type: ignore[no-untyped-call]
 
     def beginning(self) -> list[str]:
-        """The functions that guards call, and those of SQLite that statements call and PostgreSQL lacks."""
-        return schema_script.functions()
+        """The functions that guards call, those of SQLite that statements call and PostgreSQL lacks, and leases."""
+        return [*schema_script.functions(), LEASES]
 
     def table(self, table: sa.Table) -> list[str]:
         """A table and its indexes; the hidden key that statements order by is a column of its own, the last one."""

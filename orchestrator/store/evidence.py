@@ -28,8 +28,13 @@ _OPERATION = """SELECT e.id, e.seq, e.content, coalesce((SELECT r.verification_r
         ORDER BY length(r.id) DESC LIMIT 1), (SELECT t.root FROM turn_runs t
         WHERE t.session_id = e.session_id AND substr(e.subject, 1, length(t.id) + 1) = t.id || '-'
         ORDER BY length(t.id) DESC LIMIT 1))
-    FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation' ORDER BY e.seq DESC, e.part DESC LIMIT 1"""
+    FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation'{on}
+    ORDER BY e.seq DESC, e.part DESC LIMIT 1"""
+_HOSTS = """SELECT DISTINCT json_extract(content, '$.host') FROM evidence WHERE session_id = :session
+    AND kind = 'operation' ORDER BY 1"""
 _EXPIRIES = "SELECT content FROM evidence WHERE kind = 'expiry' AND subject = :root"
+HOST = "host"
+"""Where the evidence of an operation names the machine on which its files lie, where several work on a database."""
 CHECKSUM = "index"
 """Where the evidence of an operation has the checksum of the index that lists it on the disk."""
 
@@ -46,7 +51,8 @@ class Inventory(NamedTuple):
     """What the runs of a session have left on the disk: files, and an index that lists them.
 
     id, seq: of the newest evidence that names the index; root: the project of its run; checksum: of the index;
-    expired: whether it was deleted on record, since it was older than evidence is kept.
+    expired: whether it was deleted on record, since it was older than evidence is kept. host: the machine on which it
+    lies; None where only one works on the database.
     """
 
     session: str
@@ -55,6 +61,7 @@ class Inventory(NamedTuple):
     root: str
     checksum: str
     expired: bool
+    host: str | None = None
 
 
 class Fault(NamedTuple):
@@ -89,20 +96,34 @@ def files(connection: sqlite3.Connection, session: str) -> list[File]:
 
 
 def inventories(connection: sqlite3.Connection, session: str | None) -> list[Inventory]:
-    """What lies on the disk of the runs of a session, or of every one."""
+    """What lies on the disk of the runs of a session, or of every one, on each machine."""
     every = [session] if session is not None else [row[0] for row in connection.execute(_WITH_OPERATIONS)]
-    return [found for each in every if (found := _inventory(connection, each)) is not None]
+    return [found for each in every for found in _inventories(connection, each)]
 
 
-def _inventory(connection: sqlite3.Connection, session: str) -> Inventory | None:
-    row = connection.execute(_OPERATION, {"session": session}).fetchone()
-    checksum = None if row is None or row[3] is None else _parsed(row[2]).get(CHECKSUM)
+def _inventories(connection: sqlite3.Connection, session: str) -> Iterator[Inventory]:
+    newest = _inventory(connection, session)
+    if newest is None or newest.host is None:
+        yield from filter(None, [newest])
+        return
+    for (host,) in connection.execute(_HOSTS, {"session": session}).fetchall():
+        found = _inventory(connection, session, "" if host is None else str(host))
+        if found is not None:
+            yield found
+
+
+def _inventory(connection: sqlite3.Connection, session: str, host: str | None = None) -> Inventory | None:
+    """What lies on the disk of the machine that recorded last, or of one; an empty name stands for none."""
+    on = "" if host is None else " AND ifnull(json_extract(e.content, '$.host'), '') = :host"
+    row = connection.execute(_OPERATION.format(on=on), {"session": session, "host": host}).fetchone()
+    content = {} if row is None or row[3] is None else _parsed(row[2])
+    checksum, where = content.get(CHECKSUM), content.get(HOST)
     if not isinstance(checksum, str):
         return None
     id_, seq, _, root = row
     deleted = [_parsed(text).get("sessions") for (text,) in connection.execute(_EXPIRIES, {"root": root})]
     gone = any(session in each for each in deleted if isinstance(each, list))
-    return Inventory(session, id_, seq, root, checksum, gone)
+    return Inventory(session, id_, seq, root, checksum, gone, where if isinstance(where, str) else None)
 
 
 def _parsed(text: str) -> dict[str, object]:

@@ -7,25 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import sqlalchemy as sa
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy.pool import StaticPool
-
-from orchestrator import errors, resources
+from orchestrator import errors
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.suggestions import local, sentence, suggest
-from orchestrator.hints import Any
+from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import backup, constants, declared_schema, problems, sqlite
 from orchestrator.store.step import Step
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 EVENT = "migrate"
 """The kind of the event that a move of the schema leaves in the store's chain."""
@@ -50,15 +44,25 @@ class Moved(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """A wanted move: `revs` gives Alembic's steps from the present revision, `due` whether any are needed."""
+    """A wanted move to a revision; `scripts` is None for this program's own, of which `newest` is the last."""
 
-    script: ScriptDirectory
-    revs: Callable[[Any, Any], Any]
-    due: Callable[[int], bool]
+    scripts: Path | None
+    revision: str
+    newest: int
+    is_up: bool
     at: str
     actor: str
     channel: str
     deadline: float
+
+    def due(self, version: int) -> bool:
+        """Whether there are steps from this version."""
+        wanted = _number(self.revision)
+        return version < wanted if self.is_up else version > wanted
+
+    def makes(self, version: int) -> bool:
+        """Whether the schema is made as it is declared: as all steps make it, and in a fifth of their time."""
+        return self.is_up and not version and self.scripts is None
 
 
 def upgrade(
@@ -83,18 +87,8 @@ def upgrade(
     Raises:
         EnvironmentProblem: SCHEMA_TOO_NEW, READ_ONLY, DISK_FULL, CORRUPT, BUSY or NO_DATABASE; nothing was changed.
     """
-    script = _scripts(scripts)
-    head = script.get_current_head() or BASE
-    wanted = _number(head)
-    move = _Move(
-        script,
-        lambda present, _: script._upgrade_revs(head, present),
-        lambda version: version < wanted,
-        at,
-        actor,
-        channel,
-        deadline,
-    )
+    newest = _newest(scripts)
+    move = _Move(scripts, f"{newest:04}", newest, True, at, actor, channel, deadline)
     real = sqlite.real_path(path)
     is_new, folder = not os.path.exists(real), os.path.dirname(real)
     makes_folder = not os.path.isdir(folder)
@@ -137,18 +131,13 @@ def downgrade(
         UsageError: UNKNOWN_REVISION.
         EnvironmentProblem: DOWNGRADE_REFUSED, naming the rows that would be lost; and as `upgrade`.
     """
-    script = _scripts(scripts)
-    wanted = _number(_known(script, revision))
-    move = _Move(
-        script,
-        lambda present, _: script._downgrade_revs(revision, present),
-        lambda version: version > wanted,
-        at,
-        actor,
-        channel,
-        deadline,
-    )
-    return Moved(*_run(path, move), ())
+    known = _steps().revisions(scripts)
+    if revision not in (BASE, *known):
+        raise errors.UsageError(
+            "UNKNOWN_REVISION", f"There is no revision {revision!r}; there are {', '.join((BASE, *known))}.",
+            "name one of them",
+        )
+    return Moved(*_run(path, _Move(scripts, revision, _newest(scripts), False, at, actor, channel, deadline)), ())
 
 
 def current(path: str | Path, *, scripts: Path | None = None) -> Versions:
@@ -159,7 +148,7 @@ def current(path: str | Path, *, scripts: Path | None = None) -> Versions:
     """
     connection = sqlite.open_file(path, write=False)
     try:
-        return Versions(sqlite.read_version(connection), _number(_scripts(scripts).get_current_head()))
+        return Versions(sqlite.read_version(connection), _newest(scripts))
     finally:
         connection.close()
 
@@ -215,21 +204,19 @@ def statements(file: str | Path) -> Iterator[str]:
             text = ""
 
 
-def _scripts(folder: Path | None) -> ScriptDirectory:
-    return ScriptDirectory(str(folder or resources.path("migrations")))
+def _steps() -> Any:
+    # Alembic takes longer to load than a database to be made, and few databases are ever moved.
+    from orchestrator.store import alembic_steps
+
+    return alembic_steps
 
 
-def _number(revision: str | None) -> int:
-    return 0 if revision in (None, BASE) else int(str(revision))
+def _newest(scripts: Path | None) -> int:
+    return constants.SCHEMA_VERSION if scripts is None else _number(_steps().revisions(scripts)[-1])
 
 
-def _known(script: ScriptDirectory, revision: str) -> str:
-    known = [BASE, *sorted(each.revision for each in script.walk_revisions())]
-    if revision not in known:
-        raise errors.UsageError(
-            "UNKNOWN_REVISION", f"There is no revision {revision!r}; there are {', '.join(known)}.", "name one of them"
-        )
-    return revision
+def _number(revision: str) -> int:
+    return 0 if revision == BASE else int(revision)
 
 
 def _is_empty(path: str | Path) -> bool:
@@ -246,52 +233,44 @@ def _is_empty(path: str | Path) -> bool:
 def _run(path: str | Path, move: _Move) -> tuple[int, int, Path | None]:
     connection = sqlite.open_file(path, write=True, deadline=move.deadline)
     try:
-        if not _due(connection, move):
+        version = _due(connection, move)
+        if version is None:
             version = sqlite.read_version(connection)
             return version, version, None
-        with _attached(connection) as alembic_connection:
-            return _locked(connection, alembic_connection, move)
+        if move.makes(version):
+            return _locked(connection, None, move)
+        with _steps().attached(connection, move.scripts) as steps:
+            return _locked(connection, steps, move)
     except sqlite3.Error as error:
         raise sqlite.translate(error, connection.path) or error from error
-    except sa.exc.DBAPIError as error:
-        cause = error.orig
-        raise (isinstance(cause, sqlite3.Error) and sqlite.translate(cause, connection.path)) or error from error
-    except CommandError as error:
-        what = sentence("its migrations do not match this program ({})", local(error))
-        raise problems.corrupt(connection.path, what) from error
     finally:
         connection.close()
 
 
-def _due(connection: sqlite.Connection, move: _Move) -> bool:
+def _due(connection: sqlite.Connection, move: _Move) -> int | None:
+    """The version that the file has, where it is to be moved."""
     version = sqlite.read_version(connection, move.deadline)
-    known = _number(move.script.get_current_head())
-    if version > known:
-        raise problems.too_new(connection.path, version, known)
+    if version > move.newest:
+        raise problems.too_new(connection.path, version, move.newest)
     if version:
         sqlite.check_marks(connection, version, move.deadline)
-    return move.due(version)
+    return version if move.due(version) else None
 
 
-@contextmanager
-def _attached(connection: sqlite.Connection) -> Iterator[sa.Connection]:
-    """The same connection for Alembic. SQLAlchemy rolls back when it first connects, so this precedes the lock."""
-    engine = sa.create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    with engine.connect() as attached, attached.begin():
-        yield attached
-
-
-def _locked(connection: sqlite.Connection, attached: sa.Connection, move: _Move) -> tuple[int, int, Path | None]:
+def _locked(connection: sqlite.Connection, steps: Any, move: _Move) -> tuple[int, int, Path | None]:
     # A rebuilt table is dropped on the way; with foreign keys on, that deletes the rows which refer to it.
     connection.execute("PRAGMA foreign_keys=OFF")
     sqlite.begin_immediate(connection, move.deadline)
     before = sqlite.read_version(connection, move.deadline)
-    if not _due(connection, move):
+    if _due(connection, move) is None:
         return before, before, None
     copy = None
     if before:
         copy = backup.copy(connection.path, backup.beside(connection.path, before, move.at), move.deadline)
-    _run_steps(connection, attached, move, copy)
+    if steps is None:
+        _make(connection)
+    else:
+        steps.take(move.revision, move.is_up, copy)
     after = sqlite.read_version(connection, move.deadline)
     _check_references(connection)
     try:
@@ -304,6 +283,16 @@ def _locked(connection: sqlite.Connection, attached: sa.Connection, move: _Move)
     return before, after, copy
 
 
+def _make(connection: sqlite.Connection) -> None:
+    # Whatever was taken back to no schema keeps the migrations' own table.
+    connection.execute("DROP TABLE IF EXISTS alembic_version")
+    for statement in declared_schema.creation():
+        connection.execute(statement)
+    connection.execute("INSERT INTO alembic_version VALUES (?)", (f"{constants.SCHEMA_VERSION:04}",))
+    connection.execute(f"PRAGMA application_id={constants.APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={constants.SCHEMA_VERSION}")
+
+
 _RECORDING = "after the last (its audit event)"
 
 
@@ -314,35 +303,6 @@ def _added_trigger(connection: sqlite.Connection, version: int) -> str | None:
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_events'")
     known = {name for _, name in declared_schema.compared()}
     return next((name for (name,) in rows if name not in known), None)
-
-
-def _run_steps(connection: sqlite.Connection, attached: sa.Connection, move: _Move, copy: Path | None) -> None:
-    config = Config()
-    config.attributes["connection"] = attached
-    try:
-        with EnvironmentContext(config, move.script, fn=move.revs):
-            move.script.run_env()
-    except sa.exc.DBAPIError as error:
-        cause = error.orig
-        known = sqlite.translate(cause, connection.path) if isinstance(cause, sqlite3.Error) else None
-        if known is not None:
-            raise known from error
-        found = _IN_THE_WAY.search(str(cause))
-        step = _step_after(move.script, sqlite.revisions(connection) or [])
-        said = str(copy) if copy else None
-        raise problems.failed_step(connection.path, step, str(cause), found and found[1], said) from error
-
-
-_IN_THE_WAY = re.compile(r"(?:named|table|view|index|trigger) \"?(\w+)\"?(?: already exists|$)")
-"""What SQLite says where an object of a name is there already: "table x already exists", "... a table named x"."""
-
-
-def _step_after(script: ScriptDirectory, done: Sequence[str]) -> str:
-    """The step that comes after those that are done: which of them failed."""
-    for each in reversed(list(script.walk_revisions())):
-        if each.revision not in {up.revision for name in done for up in script.iterate_revisions(name, BASE)}:
-            return f"{each.revision} ({each.doc.rstrip('.')})" if each.doc else str(each.revision)
-    return "after the last"
 
 
 def _check_references(connection: sqlite.Connection) -> None:

@@ -30,11 +30,13 @@ from orchestrator.core import sha256
 from orchestrator.core.database_urls import masked, passwords
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.hints import Any
-from orchestrator.store import constants, postgresql_catalogue, problems, schema_script, sqlite
+from orchestrator.store import constants, leases, postgresql_catalogue, problems, schema_script, sqlite
 from orchestrator.store.findings import Finding
 from orchestrator.store.postgresql_sql import Untranslatable, rendered
 from orchestrator.store.step import EVENT, Step
 
+FIRST = 17
+"""The first schema version that any program has made on a server."""
 ALLOW_SUPERUSER = "--allow-superuser"
 _BEGINNINGS = {
     "BEGIN IMMEDIATE": "BEGIN; SET LOCAL orchestrator.write = '1'",
@@ -50,6 +52,7 @@ _NUMBERS = -1
 _SHARE_STORE = "SELECT pg_advisory_xact_lock_shared($1::integer, 0)"
 _TAKE_CHAIN = "SELECT pg_advisory_xact_lock($1::integer, $2::integer)"
 _TAKE_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE"
+_SKIP_SESSION = f"{_TAKE_SESSION} SKIP LOCKED"
 _CHANNEL = "orchestrator_steps"
 _TELL = f"NOTIFY {_CHANNEL}; COMMIT"
 """Ends a step. It is told with the commit itself, never before it, and to nobody where that fails."""
@@ -156,6 +159,8 @@ class Connection:
     text_factory: Any = str
     first_read = "SELECT 1 FROM alembic_version"
     """What fixes the moment of a transaction that only reads."""
+    skips = False
+    """Whether a step is given up at once where another one of its session is under way; the caller sets it."""
     makes_lines = True
     """Whether a statement makes the lines of rows as steps hash them."""
 
@@ -216,6 +221,10 @@ class Connection:
         """Another connection to the same database."""
         return Connection(self._url, write=write, deadline_s=self._deadline_s, synchronous=self._synchronous)
 
+    def lives(self, owner: str) -> bool | None:
+        """Whether a process lives by its lease, as `leases.lives` says."""
+        return leases.lives(self, owner)
+
     def is_current(self) -> bool:
         """Whether the connection lives, and the database has this program's schema still."""
         try:
@@ -231,7 +240,7 @@ class Connection:
         """
         self.execute("BEGIN IMMEDIATE")
         try:
-            self._wait_for_locks(deadline_s)
+            self.wait_for_locks(deadline_s)
             self.run(_TOUCH)
             self.run("COMMIT")
         finally:
@@ -241,7 +250,8 @@ class Connection:
         """What waits for the steps of everybody."""
         return Listener(self)
 
-    def _wait_for_locks(self, deadline_s: float) -> None:
+    def wait_for_locks(self, deadline_s: float) -> None:
+        """Let the transaction that is open wait so many seconds for locks of others."""
         self.run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
 
     def wait_for_step(self, seconds: float) -> None:
@@ -293,11 +303,15 @@ class Connection:
         Raises:
             EnvironmentProblem: BUSY after `deadline_s` seconds.
         """
-        self._wait_for_locks(deadline_s)
+        self.wait_for_locks(deadline_s)
         if chain == constants.STORE_CHAIN:
             self.run(_TAKE_CHAIN, (_KEY, 0))
             return
         self.run(_SHARE_STORE, (_KEY,))
+        if self.skips and self.run(_SKIP_SESSION, (chain,)).fetchone() is None:
+            found = problems.busy(self.path)
+            found.data[constants.SKIPPED] = True
+            raise found
         if self.run(_TAKE_SESSION, (chain,)).fetchone() is None:
             # A session that is just created has no row yet, and two may be creating it.
             self.run(_TAKE_CHAIN, (_KEY, _number(chain)))
@@ -663,8 +677,8 @@ def _read_only(path: str, *, is_replica: bool) -> errors.EnvironmentProblem:
 
 
 def older(path: str, version: int) -> errors.EnvironmentProblem:
-    """The database has no schema yet, or claims one that there never was on a server."""
-    if not version:
+    """The database has no schema yet, an older one, or claims one that there never was on a server."""
+    if not FIRST > version > 0:
         return problems.outdated(path, version)
     return errors.EnvironmentProblem(
         "SCHEMA_TOO_OLD",

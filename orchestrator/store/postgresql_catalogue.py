@@ -14,13 +14,13 @@ from orchestrator.hints import Any
 from orchestrator.store import schema_script
 from orchestrator.store.findings import Finding
 
-_BESIDE = "orchestrator_declared"
+BESIDE = "orchestrator_declared"
 _OURS = "= $1::regnamespace"
 # Each part as its kind, its name and its definition, of the schema that is searched first.
 _PARTS = f"""
 SELECT 'table', c.relname, concat_ws(' ', c.relrowsecurity, string_agg(concat_ws(' ', a.attname,
     format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, a.attgenerated, a.attcollation::regcollation,
-    pg_get_expr(d.adbin, d.adrelid)), ', ' ORDER BY a.attnum))
+    pg_get_expr(d.adbin, d.adrelid)), ', ' ORDER BY a.attname))
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   WHERE c.relkind IN ('r', 'p', 'f') AND c.relnamespace {_OURS} GROUP BY c.oid
@@ -57,24 +57,33 @@ def problems(connection: Any) -> Iterator[Finding]:
     beside = connection.another(write=True)
     try:
         beside.run("BEGIN READ WRITE")
-        found = _parts(beside, "public")
-        beside.run(f"CREATE SCHEMA {_BESIDE}")
-        beside.run(f"SET LOCAL search_path = {_BESIDE}, pg_temp")
-        for statement in schema_script.postgresql():
-            beside.run(statement)
-        wanted = _parts(beside, _BESIDE)
+        found = parts(beside, "public")
+        create_beside(beside)
+        wanted = parts(beside, BESIDE)
         beside.run("ROLLBACK")
     finally:
         beside.close()
-    yield from _differences(found, wanted)
+    yield from differences(found, wanted)
 
 
-def _parts(connection: Any, schema: str) -> Parts:
+def create_beside(connection: Any) -> None:
+    """Create everything that is declared in a schema of its own, which is then searched first, in a transaction."""
+    connection.run(f"CREATE SCHEMA {BESIDE}")
+    connection.run(f"SET LOCAL search_path = {BESIDE}, pg_temp")
+    for statement in schema_script.postgresql():
+        connection.run(statement)
+
+
+def parts(connection: Any, schema: str) -> Parts:
+    """What a schema is made of, which is the one that is searched first: the definition of each part by its kind and
+    name.
+    """
     rows = connection.run(_PARTS.replace("$1", f"'{schema}'")).fetchall()
     return {(kind, name): text for kind, name, text in rows}
 
 
-def _differences(found: Parts, wanted: Parts) -> Iterator[Finding]:
+def differences(found: Parts, wanted: Parts) -> Iterator[Finding]:
+    """Every part that is missing, altered or foreign, as findings."""
     for what, keys, words in (
         ("MISSING", wanted.keys() - found.keys(), "is missing"),
         ("ALTERED", {key for key in wanted.keys() & found.keys() if found[key] != wanted[key]},

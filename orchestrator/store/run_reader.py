@@ -102,6 +102,8 @@ _CHOSEN = """SELECT content FROM evidence WHERE session_id = :session AND kind =
     ORDER BY seq DESC, part DESC LIMIT 1"""
 _OPERATION = """SELECT content FROM evidence WHERE session_id = :session AND kind = 'operation'
     ORDER BY seq DESC, part DESC LIMIT 1"""
+_OPERATION_ON = """SELECT content FROM evidence WHERE session_id = :session AND kind = 'operation'
+    AND json_extract(content, '$.host') = :host ORDER BY seq DESC, part DESC LIMIT 1"""
 _JUDGED = """SELECT content FROM evidence WHERE session_id = :session AND kind = 'run' AND subject = :run
     ORDER BY seq DESC, part DESC LIMIT 1"""
 _ANSWERED = """SELECT text, note FROM questions INDEXED BY ix_questions_session WHERE session_id = :session
@@ -253,9 +255,14 @@ def chosen(connection: sqlite3.Connection, session: str, subject: str) -> str | 
     return None if row is None else str(row[0])
 
 
-def last_operation(connection: sqlite3.Connection, session: str) -> str | None:
-    """The evidence of the operation that a session recorded last, as JSON text, or None where there was none."""
-    row = connection.execute(_OPERATION, {"session": session}).fetchone()
+def last_operation(connection: sqlite3.Connection, session: str, host: str | None = None) -> str | None:
+    """The evidence of the operation that a session recorded last, as JSON text, or None where there was none.
+
+    Args:
+        host: the machine that recorded it, where each of several keeps its own.
+    """
+    sql = _OPERATION if host is None else _OPERATION_ON
+    row = connection.execute(sql, {"session": session, "host": host}).fetchone()
     return None if row is None else str(row[0])
 
 

@@ -7,7 +7,7 @@ import contextlib
 from orchestrator.core.suggestions import sentence
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.hints import Any
-from orchestrator.store import constants
+from orchestrator.store import constants, sqlite
 
 
 def connect(url: str, **settings: Any) -> Any:
@@ -20,8 +20,20 @@ def connect(url: str, **settings: Any) -> Any:
 
 
 def create(url: str, at: str, **settings: Any) -> tuple[int, int]:
-    """Create the schema, as `postgresql.create` does."""
-    found: tuple[int, int] = _loaded().create(url, at, **settings)
+    """Create the schema as `postgresql.create` does, or bring an older one to this program's version.
+
+    Raises:
+        EnvironmentProblem: as `postgresql.create` and `postgresql_upgrade.upgrade`.
+    """
+    postgresql = _loaded()
+    _, before, program = current(url, settings.get("deadline", sqlite.DEADLINE_S))
+    found: tuple[int, int]
+    if postgresql.FIRST <= before < program:
+        from orchestrator.store import postgresql_upgrade
+
+        found = postgresql_upgrade.upgrade(url, at, **settings)
+    else:
+        found = postgresql.create(url, at, **settings)
     return found
 
 

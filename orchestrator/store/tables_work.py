@@ -95,7 +95,7 @@ task_groups = sa.Table(
     sa.CheckConstraint("held IS NULL OR held IN ('slot', 'session_paused')", name="held"),
     sa.CheckConstraint("status = 'in_progress' OR awaited_role IS NULL", name="awaited"),
     # No report moves a group within it, so most steps leave it as it is. It holds any number of pending groups in the
-    # order in which they are started, and few in progress, which are sorted where their order counts (STO-45).
+    # order in which they are started, and few in progress, which are sorted where their order counts (STO-50).
     sa.Index(
         "ix_task_groups_open",
         "session_id",

@@ -37,6 +37,7 @@ LATE = frozenset(
     app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.run_hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
+    app.running.work_leases
     app.session.pending_commands
     app.session.stuck app.setup app.task.answer_tasks
     app.task.finish_tasks app.task.answer_next app.task.task_views
@@ -56,9 +57,9 @@ LATE = frozenset(
     runner.commands runner.executors.catalogue runner.fresh_trees runner.process_tree
     runner.process_identity runner.process runner.process_table runner.project
     runner.snapshot runner.surroundings
-    store.backup store.row_hashes store.doctor store.file_safety store.findings
+    store.alembic_steps store.backup store.row_hashes store.doctor store.file_safety store.findings
     store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader
-    store.database_copy store.postgresql store.server store.server_checks store.shared_commit store.snapshot
+    store.database_copy store.postgresql store.postgresql_upgrade store.server store.server_checks store.shared_commit store.snapshot
     store.text_damage
     store.verify_chain store.versions
 """.split()

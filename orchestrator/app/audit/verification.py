@@ -16,7 +16,7 @@ from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import canonical_json
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.hints import Any
 from orchestrator.store import (
@@ -138,8 +138,12 @@ def _files(context: Context, seen: _Seen, found: Found) -> list[Any]:
     for risk in seen.risks:
         if risk.severity == "error":
             found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
+    apart = [
+        sentence("Evidence {} lies on {} (below {}) and was not compared.", each.id, str(each.host), local(each.root))
+        for each in attached_evidence.unreachable(context.path, seen.left)
+    ]
     as_found = [context.warning] if context.warning else []
-    return [*as_found, *(risk.warning() for risk in seen.risks if risk.severity != "error")]
+    return [*as_found, *apart, *(risk.warning() for risk in seen.risks if risk.severity != "error")]
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running.worker import CHANNEL, Tell
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.store import queries
+from orchestrator.store import leases, queries
 
 LOOK_S = 0.5
 """Seconds between two looks for sessions that need a driver."""
@@ -176,8 +176,8 @@ class Autopilot:
         try:
             watcher = drive.Watcher(lambda event: self._hear(session, event), lambda: self._wanted)
             # Before all else: whoever has to wait for another process asks no client for its login meanwhile.
-            with drive.held(context.path, session, alone=True):
-                return drive.drive(context, self._request.replaced(session_id=session), watcher, holds=True)
+            with drive.held(context, session, leases.ALONE) as hold:
+                return drive.drive(context, self._request.replaced(session_id=session), watcher, hold=hold)
         finally:
             context.connection.close()
 

@@ -23,19 +23,22 @@ from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, attached_evidence, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import limits
+from orchestrator.app.running import work_leases
 from orchestrator.app.session import sessions, status
 from orchestrator.app.session.open_work import is_under_way
-from orchestrator.core import names, refs
+from orchestrator.core import database_urls, names, refs
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import free_slots
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, EnvironmentProblem, Refused, UsageError
 from orchestrator.hints import Any
 from orchestrator.runner import driver_locks, process_identity
-from orchestrator.store import constants, high_water, sqlite, turn_reader
+from orchestrator.store import constants, high_water, leases, sqlite, turn_reader
 
 GO_ON, START_NONE, CANCEL = 0, 1, 2
 """What whoever watches may want: that it goes on, lets what runs end, or cancels that too."""
+MOST_SKIPPED = 5
+"""How often in a row a turn is passed over because of another step of its session, until that is waited for."""
 POLL_S, PATIENCE_S = 0.1, 0.5
 """Seconds between two looks at whoever watches, and at the record while others are at work."""
 ACCEPTED, ENDED, PERSON, BUDGET, WORK_REMAINS, STOPPED, STALLED, LIMITED = (
@@ -62,59 +65,97 @@ class Watcher(NamedTuple):
 
 
 def drive(
-    context: Context, request: Drive, watcher: Watcher = Watcher(), *, holds: bool = False  # noqa: B008 - it is fixed
+    context: Context, request: Drive, watcher: Watcher = Watcher(),  # noqa: B008 - it is fixed
+    *, hold: Hold | None = None,
 ) -> Answer:
     """Run a session until it has ended, awaits a person, or a budget is used up.
 
     Args:
-        holds: the caller has the session's driver lock already, alone.
+        hold: of the session, where the caller has it already (default: it is taken beside other drivers).
 
     Returns:
         How it ended, as `answers.driving.Driven`; `exit_code` 0 ACCEPT, 2 waiting for a person, a budget is used up or
         work remains, 1 it ended otherwise. With `check` what was looked at, and 5 where a check fails.
 
     Raises:
-        UsageError: USAGE, AMBIGUOUS_SESSION. InvalidInput: as `crew.crew`. Refused: UNKNOWN_SESSION, ALREADY_EXISTS.
-        DrivenElsewhere: BUSY, a server drives the session. EnvironmentProblem: PREFLIGHT_FAILED, EXECUTOR_UNAVAILABLE,
-            and others of the store.
+        UsageError: USAGE, also by ORCHESTRATOR_LEASE; AMBIGUOUS_SESSION. InvalidInput: as `crew.crew`. Refused:
+            UNKNOWN_SESSION, ALREADY_EXISTS.
+        DrivenElsewhere: BUSY, a server drives the session, or another machine. EnvironmentProblem: PREFLIGHT_FAILED,
+            EXECUTOR_UNAVAILABLE, and others of the store.
     """
     if context.path == constants.IN_MEMORY:
-        raise UsageError("USAGE", "drive works only on a database file.", "Open a database file")
-    attached_evidence.require_file(context.path)
+        raise UsageError("USAGE", "drive works only on a database that is kept.", "Open a database file")
+    work_leases.seconds()
     root = str(attached_evidence.project_root(context.path))
     if request.clean:
         return _clean(context, _open_session(context, request), root)
     crew, isolation = crews.crew(request.executor, request.role), request.isolation or trees.usual(root)
-    found = preflight.checks(crew, root, isolation)
+    checks = preflight.checks(crew, root, isolation)
     if request.check:
-        return preflight.answer(found)
-    preflight.require(found)
+        return preflight.answer(checks)
+    preflight.require(checks)
     session = _session(context, request)
-    with contextlib.nullcontext() if holds else held(context.path, session, alone=False):
-        return Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher).run()
+    asked = request.replaced(session_id=session, isolation=isolation)
+    mode = leases.HOST if isolation == trees.WORKTREE else leases.SHARED
+    with contextlib.nullcontext(hold) if hold is not None else held(context, session, mode) as found:
+        if isolation == trees.WORKTREE and database_urls.is_postgresql(context.path):
+            preflight.require([preflight.work(context, session, root)])
+        return Driver(context, asked, crew, root, watcher, found).run()
+
+
+class Hold(NamedTuple):
+    """The right to drive a session: on this machine, and on a server's database the lease as well."""
+
+    lease: work_leases.Lease | None = None
+
+    def is_lost(self) -> bool:
+        """Whether others may have taken over."""
+        return self.lease is not None and self.lease.is_lost()
 
 
 @contextlib.contextmanager
-def held(database: str, session: str, *, alone: bool) -> Iterator[None]:
-    """Hold the driver lock of a session.
+def held(context: Context, session: str, mode: str) -> Iterator[Hold]:
+    """Hold the right to drive a session.
 
     Args:
-        alone: beside nobody else, as a server does.
+        mode: `leases.ALONE`, as a server does; `leases.HOST`, beside drivers of this machine; or `leases.SHARED`,
+            beside those of all.
 
     Raises:
         DrivenElsewhere: BUSY.
     """
-    with driver_locks.held(database, session, alone=alone) as free:
+    alone = mode == leases.ALONE
+    with driver_locks.held(attached_evidence.own_folder(context.path), session, alone=alone) as free:
         if not free:
-            by = "another process" if alone else "a server, or its worktrees are being removed"
-            what = f"Session {session} is driven by {by}."
-            raise DrivenElsewhere("BUSY", what, suggest("status", session_id=session, watch=True))
-        yield
+            raise _driven(session, "another process" if alone else "a server, or its worktrees are being removed")
+        if not database_urls.is_postgresql(context.path):
+            yield Hold()
+            return
+        lease = work_leases.take(context, session, mode)
+        if not isinstance(lease, work_leases.Lease):
+            raise _driven(session, _others(lease))
+        try:
+            yield Hold(lease)
+        finally:
+            lease.give_back()
+
+
+def _driven(session: str, by: str) -> DrivenElsewhere:
+    what = f"Session {session} is driven by {by}."
+    return DrivenElsewhere("BUSY", what, suggest("status", session_id=session, watch=True))
+
+
+def _others(holders: tuple[tuple[str, str], ...] | None) -> str:
+    """Who drives a session, by machine and process."""
+    return " and ".join(
+        f"{'a server' if mode == leases.ALONE else 'a driver'} on {leases.host_of(owner)} (process"
+        f" {owner.rsplit(':', 2)[1]})" for owner, mode in holders or ()
+    ) or "somebody who is beginning to"  # fmt: skip
 
 
 def _clean(context: Context, session: str, root: str) -> Answer:
     """Remove what is merged, unless a driver or another cleaning is at work: none begins meanwhile."""
-    with driver_locks.held(context.path, session, alone=True) as free:
+    with driver_locks.held(attached_evidence.own_folder(context.path), session, alone=True) as free:
         spawns = status.status(context, session_id=session, brief=True)["spawns"]
         cleaned = trees.clean(root, session, in_use=not free or any("start" in each for each in spawns))
     return {"success": True, "session_id": session, **cleaned, "exit_code": EXIT_OK}
@@ -145,13 +186,16 @@ class Driver:
     Args:
         request: with its session.
         root: the project's folder.
+        hold: the right to drive the session.
     """
 
-    def __init__(self, context: Context, request: Drive, crew: crews.Crew, root: str, watcher: Watcher) -> None:
+    def __init__(
+        self, context: Context, request: Drive, crew: crews.Crew, root: str, watcher: Watcher, hold: Hold
+    ) -> None:
         self._context, self._request, self._crew, self._root = context, request, crew, root
         self._session = str(request.session_id)
         self._isolation = request.isolation or trees.NONE
-        self._watcher = watcher
+        self._watcher, self._hold = watcher, hold
         self._level = _level_of(context)
         self._client = f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._busy: dict[Key, threading.Thread] = {}
@@ -160,7 +204,7 @@ class Driver:
         self._waited_for: set[str] = set()
         self._most, self._is_spent = dollars(request.max_cost), False
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
-        self._steps = self._rounds = 0
+        self._steps = self._rounds = self._skipped = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
         self._fault: BaseException | None = None
         self._waits = self._one_at_a_time = False
@@ -207,7 +251,8 @@ class Driver:
                 news = None
             if news is not None and self._take(news):
                 return
-            if self._watcher.wants() != wanted or (not self._busy and time.monotonic() > until):
+            looks = not self._busy or self._skipped or self._hold.is_lost()
+            if self._watcher.wants() != wanted or (looks and time.monotonic() > until):
                 return
 
     def _take(self, news: Answer | BaseException | Key) -> bool:
@@ -268,6 +313,8 @@ class Driver:
         # Read again: taking over may have routed an answer or opened a new turn.
         standing = status.status(self._context, session_id=self._session, brief=True)
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
+        if self._hold.is_lost():
+            self._fault = self._fault or _driven(self._session, "others: the lease of this driver has expired")
         stops = self._stops(standing)
         self._note_limits(free)
         if stops is None:
@@ -404,7 +451,14 @@ class Driver:
                 session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"], via=starts.DRIVE,
                 client=self._client, owner=process_identity.mine(), isolation=self._isolation,
             )  # fmt: skip
-            start = operations.ask(self._context, asked)["start"]
+            with self._skipping():
+                start = operations.ask(self._context, asked)["start"]
+            self._skipped = 0
+        except EnvironmentProblem as problem:
+            if not problem.data.get(constants.SKIPPED):
+                raise
+            self._skipped += 1
+            return
         except Refused as problem:
             # These three mean that somebody else moved the turn first, which is no fault of this driver (AUT-6).
             if problem.code not in ("ALREADY_EXISTS", "STALE_TURN", "SESSION_CLOSED"):
@@ -417,7 +471,7 @@ class Driver:
         conversation, cost = self._broken_off(spawn, member)
         place = turn.Place(
             member, self._root, self._isolation == trees.WORKTREE, self._request.turn_timeout * 60_000,
-            cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
+            cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None or self._hold.is_lost(),
             tell=functools.partial(self._post, start), limited=self._limits.get(member.name, (0.0, 0))[1],
             conversation=conversation, cost_before=cost, most=self._most,
         )  # fmt: skip
@@ -426,6 +480,19 @@ class Driver:
         if self._is_alone(spawn):
             self._alone.add(_key(spawn))
         thread.start()
+
+    @contextlib.contextmanager
+    def _skipping(self) -> Iterator[None]:
+        """On a server, skip a session in which another step is under way: the turn may be taken by it."""
+        connection = self._context.connection
+        if not hasattr(connection, "skips"):
+            yield
+            return
+        connection.skips = self._skipped < MOST_SKIPPED
+        try:
+            yield
+        finally:
+            connection.skips = False
 
     def _broken_off(self, spawn: Answer, member: crews.Member) -> tuple[str | None, int]:
         """The conversation that a usage limit broke off in a turn, and what it has cost; whoever drove then."""
@@ -472,8 +539,18 @@ def _why(outcome: str) -> str:
 
 
 def _level_of(context: Context) -> str:
-    """How safely a context writes, asked in its own thread."""
+    """How safely a context writes, asked in its own thread; a connection to a server hands it on by itself."""
+    if database_urls.is_postgresql(context.path):
+        return ""
     return _SYNCHRONOUS[context.connection.execute("PRAGMA synchronous").fetchone()[0]]
+
+
+def _another(context: Context, level: str) -> Any:
+    if database_urls.is_postgresql(context.path):
+        return context.connection.another(write=True)
+    connection = sqlite.connect(context.path, write=True, deadline=context.deadline_s, synchronous=level)
+    connection.seen = high_water.follow(connection, context.state_folder)
+    return connection
 
 
 @contextlib.contextmanager
@@ -487,9 +564,8 @@ def _beside(context: Context, level: str) -> Iterator[Context]:
         EnvironmentProblem: as opening a database.
     """
     # One connection a thread: steps of two threads on one connection would share a transaction (AUT-7).
-    connection = sqlite.connect(context.path, write=True, deadline=context.deadline_s, synchronous=level)
+    connection = _another(context, level)
     try:
-        connection.seen = high_water.follow(connection, context.state_folder)
         made = Context(
             connection, path=context.path, clock=context.clock, door=context.door, channel=context.channel,
             deadline_s=context.deadline_s, run=context.run,

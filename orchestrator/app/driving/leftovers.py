@@ -15,10 +15,10 @@ from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports.requests import Redispatch
-from orchestrator.app.running import lock_acquisition, tree_evidence
+from orchestrator.app.running import lock_acquisition, orphaned_runs, tree_evidence
 from orchestrator.core.running import turn_verdict
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
-from orchestrator.runner import repository
+from orchestrator.runner import process_identity, repository
 from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row
 
@@ -96,8 +96,9 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
         # What it left could not be ended, and may still write.
         tell("waiting", start=start, reason="processes started by a killed driver could not be stopped")
         return
-    newest = runs[-1] if runs else None
-    if newest is not None and newest.state == turn_verdict.ANSWERED and newest.output:
+    newest, is_here = runs[-1] if runs else None, orphaned_runs.is_here(str(start["owner"]))
+    is_left_here = is_here or start["isolation"] != trees.WORKTREE
+    if is_left_here and newest is not None and newest.state == turn_verdict.ANSWERED and newest.output:
         try:
             decision = turn.recover(
                 context, start, action, root, newest.output, functools.partial(tell, start=start)
@@ -110,14 +111,16 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
         else:
             tell("recovered", start=start, run=newest.id, decision=decision)
             return
-    if start["bound_seq"] is not None and start["isolation"] == trees.WORKTREE:
+    # The tree of an agent on another machine lies there; one of that name here is not what it worked in.
+    if is_here and start["bound_seq"] is not None and start["isolation"] == trees.WORKTREE:
         _keep_left(context, start, root, functools.partial(tell, start=start))
     # Only once what was left is on record: from here on another agent may begin in the same tree (AUT-28).
-    starts.end(context, start, outcome=starts.LOST, reason=REASON)
+    reason = REASON if is_here else f"{REASON} (on {process_identity.host_of(str(start['owner']))})"
+    starts.end(context, start, outcome=starts.LOST, reason=reason)
     if start["bound_seq"] is None:
         # No agent had begun, so that the same turn is free again (AUT-13).
-        tell("lost", start=start, reason=REASON)
+        tell("lost", start=start, reason=reason)
         return
     where = {"session_id": start["session_id"], "group_id": start["group_id"]}
-    decision = operations.ask(context, Redispatch(**where, reason=REASON))
-    tell("lost", start=start, run=start["worker"], reason=REASON, decision=decision)
+    decision = operations.ask(context, Redispatch(**where, reason=reason))
+    tell("lost", start=start, run=start["worker"], reason=reason, decision=decision)

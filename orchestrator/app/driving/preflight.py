@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Crew, Member
-from orchestrator.app.kernel.context import Answer
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import refs
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import joined, local, reason, sentence
 from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
-from orchestrator.runner import port, repository
+from orchestrator.runner import port, process_identity, repository
 
 FREE_BYTES = 100 * 1024 * 1024
 """Room on the disk below which nothing is started: evidence, logs and the agents' own work need it."""
@@ -50,6 +50,31 @@ def warnings(root: str, isolation: str) -> list[str]:
     found = ["all agents work in the project's folder, one turn at a time, and nothing is committed"]
     missing = sentence("{} is not the root of a git repository with a commit: {}", local(root), found[0])
     return [missing] if trees.usual(root) == trees.NONE else found
+
+
+def work(context: Context, session: str, root: str) -> Check:
+    """Whether the commits that agents of a session have handed on or merged are here: on a server's database they may
+    have been made on another machine, and a branch that begins without them would leave them out.
+    """
+    newest = {group: str(commit) for group, commit in context.connection.execute(_COMMITS, {"session": session})}
+    into = refs.branch(session)
+    for group, commit in newest.items():
+        kept = [each for each in (into, refs.branch(session, group)) if repository.commit_of(root, each)]
+        if not any(repository.contains(root, each, commit) for each in kept):
+            found = context.reader.one(_MADE_BY, session=session, group=group)
+            where = process_identity.host_of(str(found[0])) if found and found[0] else "another machine"
+            what = f"the work on {group} was committed on {where} ({commit[:12]}) and is on no branch here"
+            refspec = f"refs/heads/{refs.PREFIX}/{refs.part(session)}/*"
+            help_ = f"git fetch REMOTE '{refspec}:{refspec}', or drive the session on {where}"
+            return Check("work", False, what, help_)
+    return Check("work", True, "what agents have committed is here")
+
+
+_COMMITS = """SELECT r.group_id, json_extract(e.input, '$.measured.commit') FROM agent_reports r
+    JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.seq WHERE r.session_id = :session
+    AND r.group_id IS NOT NULL AND json_extract(e.input, '$.measured.commit') IS NOT NULL ORDER BY r.seq"""
+_MADE_BY = """SELECT owner FROM starts WHERE session_id = :session AND group_id = :group AND isolation = 'worktree'
+    ORDER BY seq DESC LIMIT 1"""
 
 
 def _executors(member: Member) -> Iterator[Check]:

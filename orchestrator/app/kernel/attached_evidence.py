@@ -17,7 +17,7 @@ from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.oversized import Moved
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.hints import Any
-from orchestrator.runner import atomic_files, evidence_kept
+from orchestrator.runner import atomic_files, evidence_kept, process_identity
 from orchestrator.store import constants, evidence, problems
 from orchestrator.store.evidence import Fault, File, Inventory
 
@@ -50,6 +50,21 @@ def project_root(path: str) -> Path:
         return Path.cwd()
     folder = Path(path).resolve().parent
     return folder.parent if folder.name == constants.FOLDER else Path.cwd()
+
+
+def host(path: str) -> str | None:
+    """The machine that a piece of evidence lies on which this process records, where others record in the same
+    database: on a server.
+    """
+    return process_identity.host() if database_urls.is_postgresql(path) else None
+
+
+def own_folder(path: str) -> str:
+    """Where this machine keeps what is no part of the record: beside a file, in the project of a database on a server.
+    """
+    if database_urls.is_postgresql(path):
+        return os.path.join(project_root(path), constants.FOLDER)
+    return os.path.dirname(path)
 
 
 def work_root(path: str, session: str) -> Path:
@@ -95,10 +110,24 @@ def run_faults(path: str, inventories: Sequence[Inventory]) -> Iterator[Fault]:
     """What runs have left on the disk that is missing or altered; what was deleted on record is no fault."""
     for each in inventories:
         kept, why = evidence_kept.find(run_roots(path, each), each.session, each.checksum)
-        if kept is None and not each.expired:
+        if kept is None and not each.expired and not is_elsewhere(each):
             yield Fault(each.id, sentence("{} (below {})", why, local(each.root)))
         elif kept is not None:
             yield from (Fault(each.id, problem) for problem in kept.problems.values())
+
+
+def is_elsewhere(inventory: Inventory) -> bool:
+    """Whether what runs have left lies on another machine, so that it cannot be missed here."""
+    return inventory.host not in (None, process_identity.host())
+
+
+def unreachable(path: str, inventories: Sequence[Inventory]) -> list[Inventory]:
+    """What runs have left on other machines and is not found here either."""
+    return [
+        each for each in inventories
+        if is_elsewhere(each) and not each.expired
+        and evidence_kept.find(run_roots(path, each), each.session, each.checksum)[0] is None
+    ]  # fmt: skip
 
 
 @contextlib.contextmanager

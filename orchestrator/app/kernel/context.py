@@ -86,8 +86,8 @@ class Context:
     """What of a person's credential becomes part of a step's input."""
     refuse_other_role: Callable[[Work, str, str], None]
     """Refuses the act of another role than that for which the process acts."""
-    is_gone: Callable[[str], bool]
-    """Whether a process is known to have ended, by its name as `runner.owners` gives it."""
+    is_gone: Callable[[str, Any], bool]
+    """Whether a process is known to have ended, by its name as `runner.process_identity` gives it, on a connection."""
     is_below: Callable[[str, str], bool]
     """Whether a living process was started by another living one, directly or not, by their names."""
     finish_tasks: Callable[[Work, list[str], str], Mapping[str, Refused]]

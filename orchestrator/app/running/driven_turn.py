@@ -14,7 +14,7 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from orchestrator.app.kernel import operations
+from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import (
     concurrent_runs,
@@ -344,7 +344,7 @@ def _evidence(
             artifacts=snapshot.artifacts(
                 seen.changes if kind == execution_types.VERIFY else (), run.folder, secrets
             ),
-            compress=order.compress,
+            compress=order.compress, host=attached_evidence.host(context.path),
         )
         for kind, found in facts.items()
     ]  # fmt: skip

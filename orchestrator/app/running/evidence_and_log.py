@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import current_task_file, execution_types, finish_run, run_repository, run_views
 from orchestrator.app.running.execution_types import Done, Job, Seen
@@ -21,7 +22,7 @@ from orchestrator.errors import OrchestratorError
 from orchestrator.hints import Any
 from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
-from orchestrator.store.evidence import CHECKSUM
+from orchestrator.store.evidence import CHECKSUM, HOST
 from orchestrator.store.run_reader import Run
 
 
@@ -39,7 +40,7 @@ def keep_evidence(
     run = job.run
     known = before[-1]["content"][CHECKSUM] if before else checksum(context, run.session_id)
     facts = _inspected(run, [], facts, known) if known is not None else facts
-    written, facts = _evidence(job, seen, facts, context.clock())
+    written, facts = _evidence(context, job, seen, facts)
     return [*before, *written], facts
 
 
@@ -73,9 +74,9 @@ def _tampering(seen: Seen, at: str) -> list[limits.Violation]:
     return [limits.Violation(run_views.TOUCHED, 0, len(seen.tampered), at)] if seen.tampered else []
 
 
-def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[str, Any]], Facts]:
+def _evidence(context: Context, job: Job, seen: Seen, facts: Facts) -> tuple[list[dict[str, Any]], Facts]:
     """One record for each operation, and the facts with what is missing or not sound of it when it is read back."""
-    run = job.run
+    run, at, host = job.run, context.clock(), attached_evidence.host(context.path)
     known = {
         execution_types.DIVIDE: {"parts": [list(part.files) for part in job.parts]},
         execution_types.EXECUTE: execution_types.shape(seen.result),
@@ -90,7 +91,7 @@ def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[st
             artifacts=snapshot.artifacts(
                 seen.changes if name == execution_types.VERIFY else (), run.verification_root, job.secrets
             ),
-            compress=job.settings.evidence_settings.compression_enabled,
+            compress=job.settings.evidence_settings.compression_enabled, host=host,
         )
         for name, id in ids.items()
     ]  # fmt: skip
@@ -99,11 +100,14 @@ def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[st
 
 def record_operation(
     root: str, session: str, id: str, kind: str, *, at: str, facts: Mapping[str, Any], artifacts: Sequence[Item],
-    compress: bool,
+    compress: bool, host: str | None,
 ) -> dict[str, Any] | None:
     """Record one operation on the disk: what the database keeps of it, or None where it could not be recorded.
 
     What could not be is missed when the evidence is read back.
+
+    Args:
+        host: this machine, where others record in the same session on disks of their own.
     """
     try:
         _, checksum = evidence_files.record(
@@ -112,6 +116,8 @@ def record_operation(
     except OrchestratorError:
         return None
     content = {**facts, "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
+    if host is not None:
+        content[HOST] = host
     return {"subject": id, "outcome": "recorded", "content": content}
 
 
@@ -231,7 +237,7 @@ def _checks(done: Sequence[Done]) -> dict[str, str | None]:
 
 def checksum(context: Context, session: str) -> str | None:
     """What the index of a session's evidence on the disk has to be, as the database has it; None before the first."""
-    text = run_reader.last_operation(context.connection, session)
+    text = run_reader.last_operation(context.connection, session, attached_evidence.host(context.path))
     return None if text is None else strict_json.stored(text).get(CHECKSUM)
 
 

@@ -32,6 +32,7 @@ from orchestrator.app.running import (
     session_status,
     split_task,
     start_run,
+    work_leases,
 )
 from orchestrator.app.running.execution_types import EXECUTE, MAX_OUTPUT, Done, Job, Seen
 from orchestrator.app.running.retention import DAY_S
@@ -96,7 +97,8 @@ def execute(
     run = session_status.require_run(session, id)
     if run.state == states.QUEUED:
         try:
-            _execute_job(session.context, _job(session, run, watch, cancelled))
+            with work_leases.at_work(session.context):
+                _execute_job(session.context, _job(session, run, watch, cancelled))
         except OrchestratorError as problem:
             give_up(session, run.id, problem)
     return session_status.shown(session, run.id)

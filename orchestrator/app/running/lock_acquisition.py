@@ -146,7 +146,7 @@ def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
     for run in start_run.running(context):
         if (
             run.owner is None
-            or not process_identity.is_gone(run.owner)
+            or not process_identity.is_gone(run.owner, context.connection)
             or orphan_recovery.is_within(orphan_recovery.tag(run.owner, run.id))
         ):
             continue
@@ -157,10 +157,11 @@ def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
         try:
             with session_lock.held(run.verification_root, run.session_id):
                 start_run.abandon(
-                    context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True,
-                    reason=orphaned_runs.reason(run),
+                    context, session_id=run.session_id, id=run.id, owner=run.owner, gone=True,
+                    log=_about_lost(found, run.owner), reason=orphaned_runs.reason(run),
                 )
-                evidence_and_log.save_log(context, run.session_id, run.id)
+                if orphaned_runs.is_here(run.owner):
+                    evidence_and_log.save_log(context, run.session_id, run.id)
         except OrchestratorError:
             # Somebody else was faster, its session is closed, or its project is gone.
             continue
@@ -172,7 +173,7 @@ def _free_abandoned_turns(context: Context) -> dict[str, tuple[str, ...]]:
     left: dict[str, tuple[str, ...]] = {}
     for run in turn_reader.open_runs(context.connection):
         tag = orphan_recovery.tag(str(run.owner), run.id)
-        if not process_identity.is_gone(str(run.owner)) or orphan_recovery.is_within(tag):
+        if not process_identity.is_gone(str(run.owner), context.connection) or orphan_recovery.is_within(tag):
             continue
         found = orphan_recovery.end(tag)
         if found.left:
@@ -180,12 +181,17 @@ def _free_abandoned_turns(context: Context) -> dict[str, tuple[str, ...]]:
             continue
         # Somebody else may have been faster.
         with contextlib.suppress(OrchestratorError):
-            turn_runs.abandon(context, run, reason=orphaned_runs.LOST, log=_about_lost(found), gone=True)
+            owner = str(run.owner)
+            log = _about_lost(found, owner)
+            turn_runs.abandon(context, run, reason=orphaned_runs.lost(owner), log=log, gone=True)
     return left
 
 
-def _about_lost(found: orphan_recovery.Lost) -> list[dict[str, str]]:
+def _about_lost(found: orphan_recovery.Lost, owner: str) -> list[dict[str, str]]:
     """What the log of an abandoned run says of its processes."""
+    if not orphaned_runs.is_here(owner):
+        where = process_identity.host_of(owner)
+        return [{"kind": "processes", "text": f"Whether its executor still runs on {where} cannot be told from here."}]
     if not found.is_told:
         return [{"kind": "processes", "text": "This system does not tell whether its executor still runs."}]
     return [{"kind": "processes", "text": f"still ran, and was ended: {each}"} for each in found.ended]
@@ -202,7 +208,7 @@ def refuse_own(context: Context, run: Starting) -> None:
         owner = each.owner or ""
         if not orphan_recovery.is_within(orphan_recovery.tag(owner, each.id)):
             continue
-        if process_identity.is_gone(owner):
+        if process_identity.is_gone(owner, context.connection):
             why = f"{each.id} is gone and its executor, which started this process, lives on; so its locks stay."
             raise codes.refused("E405", why, holders=[each.id])
         why = f"{run.id} waits for {each.id}, whose executor started this process and waits for it."

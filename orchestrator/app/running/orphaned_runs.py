@@ -27,18 +27,17 @@ _LONGEST = 500
 """Characters of a task that are shown to be entered again."""
 
 
-def is_gone(run: Run | TurnRun) -> bool:
+def is_gone(connection: Connection, run: Run | TurnRun) -> bool:
     """Whether a run is said to run, and its process is gone."""
-    return (
-        run.state in (states.QUEUED, states.RUNNING) and run.owner is not None and process_identity.is_gone(run.owner)
-    )
+    is_open = run.state in (states.QUEUED, states.RUNNING) and run.owner is not None
+    return is_open and process_identity.is_gone(str(run.owner), connection)
 
 
 def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
     """The runs, of tasks and of turns, that nobody executes any more, though they are said to run."""
     running: list[Run | TurnRun] = [*run_reader.in_state(connection, states.RUNNING)]
     running += turn_reader.open_runs(connection)
-    return [run for run in running if is_gone(run)]
+    return [run for run in running if is_gone(connection, run)]
 
 
 def notice(run: Run | TurnRun) -> str:
@@ -83,8 +82,20 @@ def remedy(run: Run | TurnRun) -> str:
     return advice.look(run.verification_root, run.id)
 
 
+def lost(owner: str) -> str:
+    """Why a run is ended whose process is gone, with its machine where that is another one."""
+    return LOST if is_here(owner) else f"{LOST} (on {process_identity.host_of(owner)})"
+
+
+def is_here(owner: str) -> bool:
+    """Whether a process belongs to this machine."""
+    return process_identity.host_of(owner) == process_identity.host()
+
+
 def reason(run: Run) -> str:
     """Why such a run is ended, with the files that were written since it began, if these can be told."""
+    if not is_here(str(run.owner)):
+        return lost(str(run.owner))
     names = _changed(run)
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     what = f"; written since it began, and not verified: {', '.join(names[:_MOST])}{more}" if names else ""

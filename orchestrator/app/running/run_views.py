@@ -51,7 +51,7 @@ def run_row(context: Context, run: Run, *, files: bool = True) -> Answer:
         "artifacts": [each["path"] for each in rows if each["present"]],
         "violations": run_reader.violations(context.connection, run.session_id, run.id),
     }
-    if orphaned_runs.is_gone(run):
+    if orphaned_runs.is_gone(context.connection, run):
         found["error_reason"] = orphaned_runs.notice(run)
     return masked(found)
 

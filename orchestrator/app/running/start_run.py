@@ -206,7 +206,7 @@ def _before(context: Context, run: Starting) -> list[Starting]:
         if each.id == run.id:
             break
         # Two servers that wait for the same run are one that waits.
-        if each.id not in found and not process_identity.is_gone(owner):
+        if each.id not in found and not process_identity.is_gone(owner, context.connection):
             found[each.id] = each
     return list(found.values())
 
@@ -255,7 +255,7 @@ def abandon(
     Source: seed 001, Property 6.
     """
     if gone is None:
-        gone = owner == process_identity.mine() or process_identity.is_gone(owner)
+        gone = owner == process_identity.mine() or process_identity.is_gone(owner, context.connection)
     request = AbandonRun(
         session_id=session_id, id=id, owner=owner, reason=reason, log=tuple(map(dict, log)), lives=not gone
     )

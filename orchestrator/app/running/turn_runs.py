@@ -236,7 +236,7 @@ def abandon(
     """
     owner = str(run.owner)
     if gone is None:
-        gone = owner == process_identity.mine() or process_identity.is_gone(owner)
+        gone = owner == process_identity.mine() or process_identity.is_gone(owner, context.connection)
     request = AbandonTurn(
         session_id=run.session_id, id=run.id, owner=owner, reason=reason, code=code, log=tuple(map(dict, log)),
         lives=not gone,

@@ -67,6 +67,14 @@ $$;
 
 CREATE AGGREGATE sum(boolean) (SFUNC = orchestrator_add, STYPE = bigint);
 
+CREATE TABLE leases (
+	owner TEXT COLLATE "C" NOT NULL,
+	session_id TEXT COLLATE "C" NOT NULL,
+	mode TEXT NOT NULL,
+	until TIMESTAMPTZ NOT NULL,
+	PRIMARY KEY (owner, session_id)
+);
+
 CREATE TABLE agents (
 	id TEXT COLLATE "C" NOT NULL,
 	role TEXT COLLATE "C" NOT NULL,

@@ -334,7 +334,7 @@ WRONG: list[Any] = [
 
 def test_a_database_in_memory_is_not_driven() -> None:
     watcher = drive.Watcher(print, lambda: drive.GO_ON)
-    with pytest.raises(UsageError, match="only on a database file"):
+    with pytest.raises(UsageError, match="only on a database that is kept"):
         drive.drive(testing.memory_context(), Drive(session_id="S1"), watcher)
 
 

@@ -362,14 +362,15 @@ def test_whoever_cleans_does_so_alone(team: Team) -> None:
     root = str(team.folder)
     start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
     trees.prepare(root, start, "spawn", lambda *_, **__: None)
-    database = str(team.desk.path)
+    folder = str(team.folder / ".orchestrator")
     for alone in (True, False):
-        with driver_locks.held(database, "S1", alone=alone) as free:
+        with driver_locks.held(folder, "S1", alone=alone) as free:
             cleaned = team.drive(clean=True)
             assert (free, cleaned["removed"], len(cleaned["in_use"])) == (True, [], 2)
-    with driver_locks.held(database, "S1", alone=True), pytest.raises(EnvironmentProblem, match="being removed"):
+    held = driver_locks.held(folder, "S1", alone=True)
+    with held, pytest.raises(EnvironmentProblem, match="being removed"):
         team.drive(build("A", "built\n"))
-    with driver_locks.held(database, "S1", alone=False):
+    with driver_locks.held(folder, "S1", alone=False):
         assert team.drive(build("A", "built\n"), once=True)["session_id"] == "S1"
 
 

@@ -35,6 +35,9 @@ PATIENCE_S = 20
 """After so long a wait for what should end by itself is called off."""
 KEY = "sk-" + "a1B2" * 10
 
+GONE = f"{process_identity.host()}:7:gone"
+"""A process of this machine that tests say is gone."""
+
 
 def desk(folder: pathlib.Path, *steps: dict[str, Any], interactive: bool = False) -> RunSession:
     claude = folder / "project" / ".claude"
@@ -305,9 +308,9 @@ def test_p6_what_could_not_be_ended_of_a_lost_run_keeps_its_locks(
     locks = [(first.project.root, "write")]
     operations.ask(
         first.context,
-        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks),
+        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner=GONE, capacity=4, locks=locks),
     )
-    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner: owner == "gone")
+    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner, _=None: owner == GONE)
     lost = execute_run.orphan_recovery.Lost(left=("77 (deaf)",))
     monkeypatch.setattr(execute_run.orphan_recovery, "end", lambda tag: lost)
     monkeypatch.setattr(execute_run.orphan_recovery, "tag", lambda owner, run: f"1.1.{run}")
@@ -338,9 +341,9 @@ def test_p26_an_abandoned_run_has_its_log_too(tmp_path: pathlib.Path, monkeypatc
     locks = [(first.project.root, "write")]
     operations.ask(
         first.context,
-        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks),
+        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner=GONE, capacity=4, locks=locks),
     )
-    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner: owner == "gone")
+    monkeypatch.setattr(execute_run.process_identity, "is_gone", lambda owner, _=None: owner == GONE)
     second = again(tmp_path)
     assert done(second, "create b.md")["state"] == "complete"
     assert task_logs.read(first.project.root, held["session_id"], held["id"])["status"] == "error"

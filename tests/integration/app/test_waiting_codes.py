@@ -27,8 +27,8 @@ def test_a_run_does_not_wait_for_whose_executor_started_it(
 ) -> None:
     monkeypatch.setattr(start_run, "holders", lambda *_: [SimpleNamespace(id="R1", owner="somebody")])
     monkeypatch.setattr(orphan_recovery, "is_within", lambda _: within)
-    monkeypatch.setattr(process_identity, "is_gone", lambda _: gone)
-    context: Any = None
+    monkeypatch.setattr(process_identity, "is_gone", lambda *_: gone)
+    context: Any = SimpleNamespace(connection=None)
     found = None
     try:
         lock_acquisition.refuse_own(context, RUN)

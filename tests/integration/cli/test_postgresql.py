@@ -265,9 +265,8 @@ def test_what_cannot_be_opened_says_why_and_shows_no_password(
 
 INSTALLS = {"install claude-code", "install codex"}
 ON_FILES = {"audit query", "drive"}
-"""Operations that need a file."""
-ELSEWHERE = ["db backup x", "db restore x", "db check --repair", "db downgrade base", "audit query 'SELECT 1'",
-             "serve --port 0 --drive", "drive"]
+"""Operations that need a file, or more than one call: `tests/drills/test_drive_on_server.py`."""
+ELSEWHERE = ["db backup x", "db restore x", "db check --repair", "db downgrade base", "audit query 'SELECT 1'"]
 
 
 @every("words", ELSEWHERE)

@@ -21,7 +21,7 @@ import pytest
 import sqlalchemy as sa
 
 from orchestrator import errors
-from orchestrator.store import constants, declared_schema, guards, migrate, schema, sqlite, step
+from orchestrator.store import alembic_steps, constants, declared_schema, guards, migrate, schema, sqlite, step
 from tests.integration.store.conftest import AT, Unprivileged
 
 MIGRATE = "the declared schema changed: write a migration that leads to it"
@@ -113,7 +113,18 @@ def add_agents(path: pathlib.Path) -> None:
     connection.close()
 
 
-def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path) -> None:
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory: pytest.TempPathFactory, repository: pathlib.Path) -> pathlib.Path:
+    """A database that was made by all steps, one after the other."""
+    path = tmp_path_factory.mktemp("migrated") / "orchestrator.db"
+    migrate.upgrade(path, AT, scripts=repository / "migrations")
+    return path
+
+
+@pytest.mark.parametrize("way", ["template", "migrated"])
+def test_a_new_database_and_one_that_was_migrated_are_what_is_declared(
+    way: str, request: pytest.FixtureRequest
+) -> None:
     raw = sqlite3.connect(":memory:")
     schema.metadata.create_all(sa.create_engine("sqlite://", creator=lambda: raw))
     guards.create_all(raw)
@@ -121,10 +132,10 @@ def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path)
         raw.execute(statement)
     expected = {key: declared_schema.normalised(sql) for key, sql in declared_schema.stored(raw).items()}
     raw.close()
-    migrated = found(template)
-    assert migrated.keys() == expected.keys(), MIGRATE
+    made = found(request.getfixturevalue(way))
+    assert made.keys() == expected.keys(), MIGRATE
     for key, sql in expected.items():
-        assert migrated[key] == sql, MIGRATE
+        assert made[key] == sql, MIGRATE
 
 
 def test_a_published_version_is_never_edited(repository: pathlib.Path) -> None:
@@ -132,17 +143,20 @@ def test_a_published_version_is_never_edited(repository: pathlib.Path) -> None:
     assert hashlib.sha256(text).hexdigest() == FIRST, "write a further migration instead"
 
 
-def test_alembic_sees_no_difference_either(template: pathlib.Path, repository: pathlib.Path) -> None:
-    command = [sys.executable, "-m", "alembic", "-x", f"db={template}", "check"]
+def test_alembic_sees_no_difference_either(migrated: pathlib.Path, repository: pathlib.Path) -> None:
+    command = [sys.executable, "-m", "alembic", "-x", f"db={migrated}", "check"]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (0, "No new upgrade operations detected.\n"), done.stderr
 
 
-def test_the_number_in_the_file_is_that_of_the_newest_migration(template: pathlib.Path) -> None:
+@pytest.mark.parametrize("way", ["template", "migrated"])
+def test_the_number_in_the_file_is_that_of_the_newest_migration(way: str, request: pytest.FixtureRequest) -> None:
+    template = request.getfixturevalue(way)
     raw = sqlite3.connect(template)
     assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [(f"{constants.SCHEMA_VERSION:04}",)]
     assert raw.execute("PRAGMA application_id").fetchone() == (constants.APPLICATION_ID,)
     raw.close()
+    assert alembic_steps.revisions(None)[-1] == f"{constants.SCHEMA_VERSION:04}"
     assert migrate.current(template) == (constants.SCHEMA_VERSION, constants.SCHEMA_VERSION)
     assert version(template) == constants.SCHEMA_VERSION
 

@@ -1,0 +1,144 @@
+"""Leases on a server: who may drive a session beside whom, and who is taken for gone.
+
+Source: spec 90, section 2.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from orchestrator import bootstrap
+from orchestrator.app.driving import autopilot, drive
+from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel import operations
+from orchestrator.app.running import work_leases
+from orchestrator.errors import EnvironmentProblem, UsageError
+from orchestrator.runner import process_identity
+from orchestrator.store import leases, step
+from orchestrator.store.leases import ALONE, HOST, SHARED
+from tests.cases import every
+
+AT = "2026-01-01T00:00:00.000000Z"
+LONG_MS = 60_000
+
+
+@pytest.fixture
+def context(pg_url: str) -> Iterator[Any]:
+    found = bootstrap.open_context(pg_url, write=True, door="test")
+    with contextlib.closing(found.connection):
+        operations.call(found, "session create", id="S1")
+        yield found
+
+
+def take(context: Any, owner: str, mode: str, milliseconds: int = LONG_MS) -> Any:
+    return leases.take(context.connection, "S1", owner, mode, milliseconds, waits=mode != ALONE, deadline_s=1.0)
+
+
+BESIDE = [
+    (SHARED, SHARED, True, True), (SHARED, HOST, False, True), (HOST, SHARED, False, True), (HOST, HOST, False, True),
+    (ALONE, SHARED, False, False), (SHARED, ALONE, False, False), (ALONE, ALONE, False, False),
+    (ALONE, HOST, False, False),
+]  # fmt: skip
+
+
+def test_who_may_drive_a_session_beside_whom(context: Any) -> None:
+    for first, second, elsewhere, here in BESIDE:
+        assert take(context, "one:1:1", first) == ()
+        for other, may in (("two:1:1", elsewhere), ("one:2:2", here)):
+            assert (take(context, other, second) == ()) == may, (first, second, other)
+            leases.give_back(context.connection, "S1", other)
+        leases.give_back(context.connection, "S1", "one:1:1")
+
+
+MINE = process_identity.mine()
+GONE = MINE.rpartition(":")[0] + ":1"
+LIVING = [
+    # Whether its lease lives, has expired or never was; whose process it is; whether it is taken for gone.
+    (LONG_MS, "two:1:1", False), (-1, "two:1:1", True), (None, "two:1:1", False),
+    (LONG_MS, GONE, False), (-1, GONE, True), (None, GONE, True),
+    (LONG_MS, MINE, False), (-1, MINE, False), (None, MINE, False),
+    (-1, "nonsense", True), (None, "nonsense", False),
+]  # fmt: skip
+
+
+def test_who_is_taken_for_gone(context: Any) -> None:
+    for lasts, owner, gone in LIVING:
+        if lasts is not None:
+            assert take(context, owner, SHARED, lasts) == ()
+        assert context.is_gone(owner, context.connection) == gone, (lasts, owner)
+        context.connection.run("DELETE FROM leases")
+
+
+def test_a_lease_that_has_expired_is_not_renewed_and_goes_once_nothing_names_it(context: Any) -> None:
+    take(context, "two:1:1", SHARED, -1)
+    assert not leases.renew(context.connection, "S1", "two:1:1", LONG_MS)
+    take(context, "one:1:1", SHARED)
+    assert leases.renew(context.connection, "S1", "one:1:1", LONG_MS)
+    assert context.connection.run("SELECT owner FROM leases").fetchall() == [("one:1:1",)]
+
+
+def test_a_session_in_which_a_step_is_under_way_is_passed_over(context: Any, pg_url: str) -> None:
+    other = bootstrap.open_context(pg_url, write=True, door="test")
+    with contextlib.closing(other.connection), step.open_step(other.connection, "S1", AT):
+        assert take(context, "one:1:1", ALONE) is None
+        context.connection.skips = True
+        with pytest.raises(EnvironmentProblem) as caught:
+            operations.call(context, "group create", id="A", session_id="S1", name="a")
+        assert caught.value.data["_skipped"]
+        context.connection.skips = False
+    assert take(context, "one:1:1", ALONE) == ()
+
+
+def test_work_is_leased_while_it_goes_on_and_lost_where_that_cannot_be_renewed(
+    context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_leases, "_BEATS", 100)
+    monkeypatch.setenv(work_leases.VARIABLE, "2")
+    with work_leases.at_work(context), work_leases.at_work(context):
+        assert leases.lives(context.connection, MINE)
+    assert leases.lives(context.connection, MINE) is False
+    lease = work_leases.take(context, "S1", SHARED)
+    assert isinstance(lease, work_leases.Lease)
+    context.connection.run("UPDATE leases SET until = '-infinity'")
+    limit = time.monotonic() + 10
+    while not lease.is_lost():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    lease.give_back()
+
+
+@every("text", ["x", "0", "1", "3601", "2.5", "-3", "99999"])
+def test_a_lease_that_is_no_number_of_seconds_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(work_leases.VARIABLE, text)
+    with pytest.raises(UsageError, match="from 2 to 3600"):
+        work_leases.seconds()
+
+
+def test_a_server_leaves_a_session_to_another_one_until_that_is_gone(
+    context: Any, pg_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.json").write_text("[]")
+    heard = list[Any]()
+    pilot = autopilot.Autopilot(
+        None, lambda: bootstrap.open_context(pg_url, write=True, door="serve"),  # type: ignore[arg-type]
+        Drive(executor=f"scripted:{tmp_path / 'script.json'}", once=True), heard.append,
+    )  # fmt: skip
+    take(context, "two:7:1", ALONE)
+    said = pytest.raises(drive.DrivenElsewhere, match=r"driven by a server on two \(process 7\)")
+    with said, drive.held(context, "S1", HOST):
+        pass
+    for state in (autopilot.ELSEWHERE, autopilot.RESTING):
+        pilot._begin("S1", AT)
+        pilot._drivers["S1"][0].join()
+        assert getattr(pilot.standing("S1"), "state", None) == state
+        context.connection.run("UPDATE leases SET until = '-infinity'")
+    assert heard == []
+    assert not os.path.exists(tmp_path / "postgresql:")
