@@ -59,9 +59,8 @@ LATE = frozenset(
     runner.snapshot runner.surroundings
     store.alembic_steps store.backup store.row_hashes store.doctor store.file_safety store.findings
     store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader
-    store.database_copy store.postgresql store.postgresql_upgrade store.server store.server_checks store.shared_commit store.snapshot
-    store.text_damage
-    store.verify_chain store.versions
+    store.database_copy store.postgresql store.postgresql_upgrade store.server store.server_checks store.shared_commit
+    store.snapshot store.text_damage store.verify_chain store.versions
 """.split()
 )
 
