@@ -24,6 +24,7 @@ import binascii
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from orchestrator.core import names, strict_json
 from orchestrator.core.named_tuple import NamedTuple
@@ -112,7 +113,11 @@ def encoded(data: bytes) -> str:
 
 def leaf(listed: Sequence[Any]) -> bytes:
     """The leaf of a step, as it is listed."""
-    return hashlib.sha256(b"\0" + strict_json.canonical(list(listed)).encode()).digest()
+    return _leaf(strict_json.canonical(list(listed)))
+
+
+def _leaf(text: str) -> bytes:
+    return hashlib.sha256(b"\0" + text.encode()).digest()
 
 
 def _node(left: bytes, right: bytes) -> bytes:
@@ -177,10 +182,11 @@ def document(body: dict[str, Any], sign: Callable[[str], str] | None = None) -> 
     Args:
         sign: makes the signature of a text; None leaves it unsigned.
     """
-    text = strict_json.canonical(body)
+    texts = _texts(body)
+    text = _whole(texts)
     whole = {
         "certificate": body,
-        "marks": _marks(body),
+        "marks": _marks(texts),
         "sha256": _sha256(text),
         "signature": None if sign is None else sign(text),
     }
@@ -191,12 +197,29 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _marks(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(map(_mark, each)) if isinstance(each, list) else _mark(each) for name, each in body.items()}
+_Texts = dict[str, str | list[str]]
+"""The canonical text of each member; of one that is a list, that of each item."""
 
 
-def _mark(value: Any) -> str:
-    return _sha256(strict_json.canonical(value))[:_MARK]
+def _texts(body: Mapping[str, Any]) -> _Texts:
+    """Written once: the whole text, the marks and the leaves of the steps are made of these."""
+    text = strict_json.canonical
+    return {name: list(map(text, each)) if isinstance(each, list) else text(each) for name, each in body.items()}
+
+
+def _whole(texts: _Texts) -> str:
+    """The canonical text of a document from those of its members."""
+    joined = {name: each if isinstance(each, str) else f"[{','.join(each)}]" for name, each in texts.items()}
+    members = (f"{strict_json.canonical(name)}:{joined[name]}" for name in sorted(joined))
+    return f"{{{','.join(members)}}}"
+
+
+def _marks(texts: _Texts) -> dict[str, Any]:
+    return {name: _mark(each) if isinstance(each, str) else list(map(_mark, each)) for name, each in texts.items()}
+
+
+def _mark(text: str) -> str:
+    return _sha256(text)[:_MARK]
 
 
 def read(data: bytes, name: str) -> Certificate:
@@ -243,13 +266,34 @@ def problems(given: Certificate) -> list[Problem]:
 
     A document whose hash is not that of its content is looked through no further than where it was altered.
     """
-    altered = [*_altered(given)]
-    return altered or [each for check in _CHECKS for each in _guarded(check, given.body)]
+    texts = _texts(given.body)
+    altered = [*_altered(given, texts)]
+    if altered:
+        return altered
+    shown = dict[int, Event]()
+    found = [*_guarded("events", lambda: _listed(given.body, shown))]
+    read = _Read(given.body, shown, texts["events"])
+    return found or [each for check in _CHECKS for each in _guarded(check.__name__.strip("_"), partial(check, read))]
 
 
-def _altered(given: Certificate) -> Iterator[Problem]:
-    marks = _marks(given.body)
-    is_whole = _sha256(given.signed_text()) == given.sha256
+class _Read(NamedTuple):
+    """What checks read: a body, its listed steps by their numbers, and the canonical texts of these, in their order."""
+
+    body: dict[str, Any]
+    shown: dict[int, Event]
+    texts: str | list[str]
+
+
+def _listed(body: dict[str, Any], shown: dict[int, Event]) -> Iterator[Problem]:
+    """Read the listed steps."""
+    shown |= events(body)
+    if len(shown) != len(body["events"]):
+        yield Problem("events", "a step is listed twice")
+
+
+def _altered(given: Certificate, texts: _Texts) -> Iterator[Problem]:
+    marks = _marks(texts)
+    is_whole = _sha256(_whole(texts)) == given.sha256
     if is_whole and marks == given.marks:
         return
     known = given.marks if isinstance(given.marks, dict) else {}
@@ -272,13 +316,13 @@ def _differing(name: str, made: Any, marked: Any) -> Iterator[str]:
     yield from (f"{name}[{place}]" for place, pair in enumerate(zip(made, marked, strict=True)) if pair[0] != pair[1])
 
 
-def _guarded(check: Callable[[dict[str, Any]], Iterator[Problem]], body: dict[str, Any]) -> Iterator[Problem]:
+def _guarded(name: str, check: Callable[[], Iterator[Problem]]) -> Iterator[Problem]:
     """What a check finds; a value of another type than it expects is a finding."""
     try:
-        yield from check(body)
+        yield from check()
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, binascii.Error) as error:
         what = f" ({error})" if isinstance(error, ValueError) else ""
-        yield Problem(check.__name__.strip("_"), f"the values are not of the form that a certificate has{what}")
+        yield Problem(name, f"the values are not of the form that a certificate has{what}")
 
 
 def events(body: Mapping[str, Any]) -> dict[int, Event]:
@@ -290,8 +334,9 @@ def events(body: Mapping[str, Any]) -> dict[int, Event]:
     return {each.seq: each for each in map(event, body["events"])}
 
 
-def _form(body: dict[str, Any]) -> Iterator[Problem]:
+def _form(read: _Read) -> Iterator[Problem]:
     """What is told of a certificate has the types that it should, and its commits are no options of git."""
+    body = read.body
     session, verdict, groups, merges = (body[name] for name in ("session", "verdict", "groups", "merges"))
     texts = [body["made_at"], body["head"], session["id"], session["goal"], verdict["verdict"], verdict["report_id"]]
     texts += [group[name] for group in groups for name in ("id", "status", "kind")]
@@ -303,16 +348,14 @@ def _form(body: dict[str, Any]) -> Iterator[Problem]:
             yield Problem(f"merges[{place}]", "what it names is no commit id")
 
 
-def _proof(body: dict[str, Any]) -> Iterator[Problem]:
+def _proof(read: _Read) -> Iterator[Problem]:
     """The listed steps are those of the tree."""
+    body, shown = read.body, read.shown
     size, root = body["size"], base64.b64decode(body["root"], validate=True)
     data = base64.b64decode(body["proof"], validate=True)
     if type(size) is not int or len(data) % 32:
         raise ValueError("a proof is a number of whole hashes")
-    shown = events(body)
-    if len(shown) != len(body["events"]):
-        yield Problem("events", "a step is listed twice")
-    known = {each[0]: leaf(each) for each in body["events"]}
+    known = {each.place: _leaf(text) for each, text in zip(shown.values(), read.texts, strict=True)}
     try:
         found = folded(size, known, [data[place : place + 32] for place in range(0, len(data), 32)])
     except ValueError as error:
@@ -325,10 +368,10 @@ def _proof(body: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("head", "the head is not the last step")
 
 
-def _verdict(body: dict[str, Any]) -> Iterator[Problem]:
+def _verdict(read: _Read) -> Iterator[Problem]:
     """The verdict is the validator's, and its checks lead to it."""
-    verdict = body["verdict"]
-    report = events(body).get(_seq_of(body, verdict["report_id"]))
+    body, verdict = read.body, read.body["verdict"]
+    report = read.shown.get(_seq_of(body, verdict["report_id"]))
     if report is None or (report.role, report.status) != ("validator", verdict["verdict"]):
         yield Problem("verdict", "no listed step is the validator's report of this verdict")
     elif report.at != verdict["at"]:
@@ -343,9 +386,10 @@ def _seq_of(body: dict[str, Any], report: str) -> int:
     return int(seq) if session == body["session"]["id"] else 0
 
 
-def _groups(body: dict[str, Any]) -> Iterator[Problem]:
+def _groups(read: _Read) -> Iterator[Problem]:
     """What an ACCEPT calls settled is, and what a path names are reports that are listed."""
-    shown, accepted = events(body), body["verdict"]["verdict"] == ACCEPT
+    body, shown = read.body, read.shown
+    accepted = body["verdict"]["verdict"] == ACCEPT
     for place, group in enumerate(body["groups"]):
         where = f"groups[{place}]"
         if accepted and group["status"] not in _SETTLED:
@@ -385,18 +429,18 @@ def _unmet(group: dict[str, Any], met: dict[str, Event | None]) -> Iterator[str]
         yield f"group {group['id']} was merged before it was approved"
 
 
-def _merges(body: dict[str, Any]) -> Iterator[Problem]:
+def _merges(read: _Read) -> Iterator[Problem]:
     """Merges are reports that are listed."""
-    shown = events(body)
+    body, shown = read.body, read.shown
     for place, merge in enumerate(body["merges"]):
         report = shown.get(_seq_of(body, merge["report_id"]))
         if report is None or (report.group, report.effect) != (merge["group"], "merge"):
             yield Problem(f"merges[{place}]", f"{merge['report_id']} is no listed merge of group {merge['group']}")
 
 
-def _persons(body: dict[str, Any]) -> Iterator[Problem]:
+def _persons(read: _Read) -> Iterator[Problem]:
     """Acts of persons are steps that are listed."""
-    shown = events(body)
+    body, shown = read.body, read.shown
     for place, act in enumerate(body["persons"]):
         step = shown.get(act["seq"])
         kind = None if step is None else step.kind or act["kind"]

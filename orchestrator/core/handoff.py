@@ -24,7 +24,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.core import completion_wording, oversized, strict_json
+from orchestrator.core import completion_wording, masking, oversized, strict_json
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 from orchestrator.hints import Any
 
@@ -237,7 +237,11 @@ def _moved(item: dict[str, Any]) -> list[str]:
 
 
 def _block(value: object) -> str:
-    return _fence(value) if isinstance(value, str) else _fence(strict_json.canonical(value), "json")
+    """A value as it is; in JSON its secrets are masked here where it is escaped, since a line's end tells of them."""
+    if isinstance(value, str):
+        return _fence(value)
+    written = strict_json.canonical(value)
+    return _fence(strict_json.canonical(masking.mask_value(value)) if "\\" in written else written, "json")
 
 
 def _fence(text: str, language: str = "") -> str:
@@ -248,12 +252,13 @@ def _fence(text: str, language: str = "") -> str:
 
 def _quoted(text: object) -> str:
     """The text between quotes, on one line."""
-    escaped = str(text).replace("\\", "\\\\").replace('"', '\\"')
+    escaped = masking.mask_before_spelling(str(text)).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{_one_line(escaped)}"'
 
 
 def _one_line(text: str) -> str:
     """The text with line breaks, and whatever else does not print, spelt out."""
+    text = masking.mask_before_spelling(text)
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 

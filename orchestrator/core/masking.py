@@ -89,6 +89,15 @@ def mask_keys(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     return _masked(text, secrets, keys_only=True) if text else text
 
 
+def mask_before_spelling(text: str) -> str:
+    r"""A text that is about to be spelt out on one line, masked where that changes it: `\n` no longer ends a line.
+
+    Args:
+        text: what is to be shown.
+    """
+    return text if text.isprintable() else mask(text)
+
+
 def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
     """An id with its keys masked; behind them stands a hash, since two ids must stay two."""
     masked = mask_keys(text, secrets)

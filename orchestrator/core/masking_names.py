@@ -88,7 +88,7 @@ _OWN_MEMBER = r"(?<![\w.])(?:self|this|cls)(?:\.|->)\w{0,40}\Z"
 """What only code sets: behind its equals sign there is an expression, and a bare word is a name."""
 _TOLD_LENGTH = 7
 _SHORTEST_PIN = 4
-_LABEL_STOPS = r"[\s\"'`\u300d\u3001\u3002\uff08\uff09]"
+_LABEL_STOPS = r"[\s\"'`)\u300d\u300f\u3011\u3001\u3002\uff08\uff09]"
 _PORT_OR_NAME = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
@@ -770,7 +770,9 @@ def _typed(view: View, hint: Match) -> Found:
     if isinstance(line, Pending):
         return line
     words = line.split()
-    if len(words) != 1 or (harmless(words[0]) and (not words[0].isalpha() or patterns.is_label(words[0]))):
+    if len(words) != 1 or not words[0].strip("xX"):
+        return None
+    if harmless(words[0]) and (not words[0].isalpha() or patterns.is_label(words[0])):
         return None
     return Head(hint.end(), kinds.GENERIC, Ends(runs.FIXED, length=len(words[0])))
 

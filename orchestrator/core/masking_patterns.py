@@ -80,8 +80,12 @@ KEY_HINTS = (
 )
 """Keys that must never be stored."""
 
-_LABEL_SIGN = r"[ \t\u3000]{0,4}(?:[:=\uff1a\uff1d]|\u306f)[ \t\u3000]{0,4}[\"'`\u300c]?(?=\S|\Z)"
+_LABEL_SIGN = (
+    r"[ \t\u3000]{0,4}(?:[(\uff08][^()\uff08\uff09\r\n:]{1,24}[)\uff09][ \t\u3000]{0,4})?"
+    r"(?:[:=\uff1a\uff1d]|\u306f)[ \t\u3000]{0,4}[\"'`(\uff08\u300c\u300e\u3010]?(?=\S|\Z)"
+)
 _CONTENT = r"(?=[^<\s]|\Z)"
+_ASIDE = r"\([^()\r\n:]{1,60}\)"
 _LAST_WORD = r"(?=\S{7,200}+[ \t]{0,4}(?:[\r\n]|\Z)|\S{0,200}\Z)"
 _NAME_PART = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)[\w-]{0,20}"
 OPTION_NAMES = (
@@ -198,7 +202,7 @@ HINTS = (
     ),
     Hint(
         "pass",
-        rf"pass(?:word|phrase|code) for [^\r\n:]{{1,80}}:[ \t]{{1,4}}{_LAST_WORD}",
+        rf"pass(?:word|phrase|code)(?: for [^\r\n:]{{1,80}}| {_ASIDE}):[ \t]{{1,4}}{_LAST_WORD}",
         "told",
         kinds.GENERIC,
         lower=True,
@@ -206,7 +210,8 @@ HINTS = (
     ),
     Hint(
         "enter ",
-        r"enter (?:[a-z]{1,16} ){0,3}pass(?:word|phrase|code)(?: for [^\r\n:]{1,80})?:[ \t]{1,4}(?=[^\s\"'`]|\Z)",
+        rf"enter (?:[a-z]{{1,16}} ){{0,3}}pass(?:word|phrase|code)(?: for [^\r\n:]{{1,80}}| {_ASIDE})?:[ \t]{{1,4}}"
+        r"(?=[^\s\"'`]|\Z)",
         "typed",
         kinds.GENERIC,
         lower=True,
@@ -404,7 +409,14 @@ CLAIM = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}:C[0-9]{1,12}(?:\.[0-9]{1,4})?"
 CLAIM_NAME = r"claim[_ -]?"
 _CLOSERS = r"[\"'`)}\].,;:!>]{0,6}"
 _MEMBER = r"(?:(?:->|\.|::|\?\.)[A-Za-z_]\w{0,63}|\[[\"'\w$.@*-]{0,64}\]?)"
+_NOTED = r"(?:(?:auto|pre|re|non)-)?[A-Za-z][a-z]{0,13}"
+_NOTE = (
+    rf"\((?:[A-Za-z]{{2,8}}|(?:auto|pre|re|non)-[a-z]{{2,12}}"
+    rf"|(?:{_NOTED}|\d{{1,3}}\+?)(?:(?:[.,:;]?[ ]|/)(?:{_NOTED}|\d{{1,3}})){{1,8}})[.…]{{0,3}}\)"
+)
+"""What is said in brackets in the place of a secret, a bare word or prose: `(hidden)`, `(empty for none)`."""
 _REFERENCES = (
+    _NOTE,
     r"\$\{{1,2}[!#]?[ ]?[A-Za-z_][\w.\[\]\"'@*()-]{0,63}?(?::?[?+][^}]{0,99}|:?-)?[ ]?",
     rf"\$(?:[A-Z_][A-Z0-9_]{{0,63}}|[a-z_]{{1,40}}|[a-z]{{1,20}}(?:[A-Z][a-z]{{1,20}}){{1,4}}){_MEMBER}{{0,6}}(?:\([^\n]{{0,99}})?",
     r"\$env:[A-Za-z_]\w{0,63}",
@@ -423,6 +435,7 @@ _REFERENCES = (
     r"(?: [\w$./~:=-]{1,80}){1,8}",
     r"<{1,2}[%=/|]?[ ]?[A-Za-z_][A-Za-z_ .:|'/@()-]{0,60}[ %]?",
     r"\[\[?[ ]?[A-Za-z][A-Za-z_ -]{1,40}[ ]?\]?",
+    r"[\[(][yY]/[nN]",
     r"#\{[^}\n]{0,99}",
     r"@{1,2}[A-Za-z_]{2,40}",
     r"@[A-Za-z_][A-Za-z_.]{1,60}@",
@@ -482,7 +495,8 @@ _CODES = (
     r"\*?\[\][A-Za-z_.]{2,40}(?![A-Za-z0-9])",
     r"[a-z0-9_]{2,24}\.[A-Z][A-Za-z0-9]{0,40}(?:Key|Token|Secret|Password|Credentials?)(?!\w)",
     r"[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\._?[a-z_]{0,24}(?:key|token|secret|passw(?:or)?d|credentials?)(?![\w.@])",
-    r"\((?:known after apply|sensitive(?: value)?)\)",
+    _NOTE + r"(?![A-Za-z0-9])",
+    r"&?(?:[a-z][a-z0-9]{1,20}\.[A-Z][A-Za-z]{1,40}|[A-Z][a-z]{2,20}[A-Za-z]{0,30})\{(?:\}|[A-Za-z]{1,40}:)",
     r"\((?:[A-Za-z_][A-Za-z_.]{0,40}|\d{1,3}), ?[^)\n]{0,80}\)",
     r"[A-Za-z]{2,24}\?(?=[\s,;)=]|\Z)",
     r"[A-Za-z.]{2,40}(?:[ ]?\|[ ]?[A-Za-z.]{2,40}){1,5}(?=[\s,;)=\]}]|\Z)",

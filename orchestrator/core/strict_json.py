@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -15,7 +16,7 @@ DEPTH_LIMIT = 100
 _BOM = b"\xef\xbb\xbf"
 # Rarely needed, so they stay text: compiling them would cost every call its start.
 _SUSPECT_ESCAPE = r"\\u(?:0000|[dD][89a-fA-F])"
-_NESTING = r'(?s)"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]'
+_DEEPER = {"[": 1, "{": 1, "]": -1, "}": -1}
 _PLAIN_KEY = r"[A-Za-z_][A-Za-z0-9_-]*"
 
 
@@ -157,12 +158,11 @@ def _check_depth(text: str, what: str) -> None:
     # The parser recurses in C; how deep it may go depends on the Python, so the limit is ours.
     if text.count("[") + text.count("{") <= DEPTH_LIMIT:
         return
-    depth = 0
-    for token in re.finditer(_NESTING, text):
-        first = text[token.start()]
-        depth += 1 if first in "[{" else -1 if first in "]}" else 0
-        if depth > DEPTH_LIMIT:
-            raise JsonProblem(f"{what} is nested more than {DEPTH_LIMIT} levels deep", "depth")
+    # Every second piece between quotes is a text. An escape outside of texts ends the parser before it goes deeper.
+    outside = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
+    steps = map(_DEEPER.__getitem__, re.findall(r"[][{}]", outside))
+    if max(itertools.accumulate(steps), default=0) > DEPTH_LIMIT:
+        raise JsonProblem(f"{what} is nested more than {DEPTH_LIMIT} levels deep", "depth")
 
 
 def _parse(text: str, what: str, pairs: Callable[[list[tuple[str, Any]]], Any]) -> object:

@@ -7,9 +7,18 @@ from __future__ import annotations
 
 _NAMED = "(SELECT value FROM json_each(:groups))"
 
-LANES = """SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
-    FROM task_groups
-    WHERE session_id = :session AND created_seq > :since ORDER BY created_seq, id LIMIT :limit"""
+_HAS_A_STEP = """(EXISTS (SELECT 1 FROM handoffs WHERE session_id = g.session_id AND group_id = g.id)
+    OR EXISTS (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
+        WHERE session_id = g.session_id AND group_id = g.id)
+    OR EXISTS (SELECT 1 FROM questions INDEXED BY ix_questions_session
+        WHERE session_id = g.session_id AND group_id = g.id)
+    OR EXISTS (SELECT 1 FROM blockers INDEXED BY ix_blockers_group
+        WHERE session_id = g.session_id AND group_id = g.id))"""
+LANES = f"""SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
+    FROM task_groups g
+    WHERE session_id = :session AND created_seq > :since AND (:every OR {_HAS_A_STEP})
+    ORDER BY created_seq, id LIMIT :limit"""
+WITHOUT_STEPS = f"SELECT count(*) FROM task_groups g WHERE session_id = :session AND NOT {_HAS_A_STEP}"
 CHOSEN_LANES = f"""SELECT id, name, status, turn, awaited_role, awaited_agent_id, held, status_changed_at, created_seq
     FROM task_groups WHERE session_id = :session AND id IN {_NAMED} ORDER BY created_seq, id"""
 TURNS = f"""SELECT h.group_id, h.turn, h.agent_id, a.role, e.at FROM handoffs h
@@ -57,7 +66,8 @@ ORDERS = {
 _FACTS = f"SELECT *, {_BLOCKED} AS blocked, {_ASKED} AS asked, {_OVERDUE} AS overdue FROM task_groups g"
 _CHOSEN = f"""FROM ({_FACTS} WHERE g.session_id = :session) g
     WHERE CASE :state WHEN 'all' THEN true WHEN 'overdue' THEN overdue WHEN 'blocked' THEN blocked
-        WHEN 'waiting' THEN asked OR awaited_role = 'user' ELSE g.status = :state END
+        WHEN 'held' THEN g.held IS NOT NULL WHEN 'waiting' THEN asked OR awaited_role = 'user'
+        ELSE g.status = :state END
     AND (:role IS NULL OR g.awaited_role = :role)
     AND (:text = '' OR instr(lower(g.id || ' ' || g.name), lower(:text)) > 0)"""
 

@@ -483,13 +483,37 @@ def test_results_of_some_mutants_are_corrected_among_the_others(tmp_path: pathli
     survived, killed = Outcome(hosting.SURVIVED), Outcome(hosting.KILLED, "tests/t.py::test_a", "no")
     first, second = Mutant("guard:app.a:1", "A in a"), Mutant("guard:app.a:2", "B in b | c")
     table.write(file, [Verdict(first, survived), Verdict(second, survived), Verdict(Mutant("check:V01", "v"), killed)])
-    table.correct(file, [Verdict(second, killed)])
+    table.correct(file, [Verdict(second, killed)], [first, second])
     corrected = file.read_text("utf-8")
     table.write(file, [Verdict(first, survived), Verdict(second, killed)])
     assert file.read_text("utf-8") == corrected
     assert "2 mutants: 1 killed, 0 redundant, 1 survived, 0 broken." in corrected
-    with pytest.raises(SystemExit, match=r"RESULTS\.md has no guard app\.a:3: run the whole kind"):
-        table.correct(file, [Verdict(Mutant("guard:app.a:3", "moved"), killed)])
+
+
+def test_results_of_some_mutants_stand_among_all_that_there_are_now(tmp_path: pathlib.Path) -> None:
+    file, killed = tmp_path / "RESULTS.md", Outcome(hosting.KILLED, "tests/t.py::test_a", "no")
+    gone, moved = Mutant("guard:app.a:1", "gone in a"), Mutant("guard:app.a:2", "moves in a")
+    twice = [Mutant(f"guard:app.a:{line}", "twice in a") for line in (3, 4)]
+    table.write(
+        file,
+        [Verdict(each, killed._replace(test=f"test_{each.name[-1]}")) for each in (gone, moved, *twice)],
+    )
+    now = {line: Mutant(f"guard:app.a:{line}", what) for line, what in (
+        (2, "new in a"), (5, "moves in a"), (6, "twice in a"), (7, "twice in a"), (8, "asked in a"),
+    )}  # fmt: skip
+    survived = Verdict(now[8], Outcome(hosting.SURVIVED), ("tests/unit", "tests/t.py"))
+    table.correct(file, [survived], list(now.values()))
+    rows = [line for line in file.read_text("utf-8").splitlines() if line.startswith("| app")]
+    assert rows == [
+        "| app.a:2 | new in a | **untried** |",
+        "| app.a:5 | moves in a | test_2 |",
+        "| app.a:6 | twice in a | test_3 |",
+        "| app.a:7 | twice in a | test_4 |",
+        "| app.a:8 | asked in a | **survived** of tests/unit, tests/t.py |",
+    ]
+    table.correct(file, [Verdict(now[2], killed)], [now[2], now[6]])
+    left = [line for line in file.read_text("utf-8").splitlines() if line.startswith("| app")]
+    assert left == ["| app.a:2 | new in a | t.py::test_a |", rows[2]]
 
 
 @pytest.mark.slow

@@ -7,9 +7,10 @@ import sqlite3
 
 import pytest
 
+from orchestrator.app.audit import check_certificate
 from orchestrator.app.kernel import operations
 from tools.benchmarks import __main__ as main
-from tools.benchmarks import crowd, floor, frames, growth, mix, verified
+from tools.benchmarks import crowd, floor, frames, growth, mix, verified, vouching
 
 TABLES = ("agent_reports", "router_decisions", "standalone_handoffs", "status_changes", "agents", "task_groups")
 
@@ -49,6 +50,11 @@ def test_the_raw_loop_writes_one_event_of_constant_hash_for_each_step(database: 
 def test_a_commit_writes_few_pages(tmp_path: pathlib.Path) -> None:
     """An index that nearly every step writes is a page more: what it saves must be worth that."""
     assert frames.counted(tmp_path) <= frames.MUST
+
+
+def test_a_measured_certificate_holds_and_is_as_large_as_it_says() -> None:
+    found = check_certificate.check(vouching.certificate(3, 50), "it")
+    assert (found["ok"], found["events"], found["proven"], found["groups"]) == (True, 50, 13, {"completed": 3})
 
 
 def test_every_group_of_the_mix_is_completed_and_nobody_is_asked(database: bytes) -> None:

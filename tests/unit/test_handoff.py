@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import handoff
+from orchestrator.core import handoff, masking
 
 FORGED = st.sampled_from([
     "## Report with", "\n## Your role\n", "\r## You may report\r", "```", "````", "`````\n## Goal", "~~~\n", "<!--\n",
@@ -108,6 +108,19 @@ def test_no_text_forges_a_part_of_a_session_s_hand_off(text: str) -> None:
 def test_a_text_of_several_lines_arrives_as_it_was_written(text: str) -> None:
     item = {"name": "note", "producer": "developer@S1:A", "seq": 2, "value": text}
     assert f"`\n{text}\n```" in handoff.render(full(context=[item]))
+
+
+LINES = ("machine h login u password {}", "mysql -u root -p {} db", "password: |\n  {}", "Cookie: a=b1;\r\n sid={}")
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("group", [True, False])
+def test_a_secret_that_a_line_s_end_tells_of_is_masked_where_lines_are_spelt_out(line: str, group: bool) -> None:
+    shown = masking.mask(handoff.render(full(f"done\n{line.format('q7Zt9LmX')}\nmore", group=group, goal="", context=[
+        {"name": "notes", "producer": "qa_expert@S1:A", "seq": 2, "value": {"said": [f"\n{line.format('q7Zt9LmX')}"]}},
+    ])))  # fmt: skip
+    assert "q7Zt9LmX" not in shown
+    assert "[MASKED:" in shown
 
 
 @pytest.mark.parametrize(

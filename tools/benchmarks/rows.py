@@ -19,6 +19,7 @@ from tools.benchmarks import (
     tools,
     turns,
     verified,
+    vouching,
     web,
     work,
 )
@@ -64,4 +65,5 @@ ROWS = (
     Row(17, "doors of a server", doors),
     Row(18, "looking at a tree of files", snapshots.looks),
     Row(19, "pages written by the commit of a `route`", frames.commit),
+    Row(20, "checking a certificate", vouching.checks),
 )

@@ -45,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--timeout", type=positive, default=120, metavar="SECONDS", help="for one test (120)")
     parser.add_argument("--tests", nargs="+", metavar="FILE", help="only the tests of these files")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"the results ({RESULTS.name})")
-    parser.add_argument("--correct", action="store_true", help="put these results in the place of their older ones")
+    parser.add_argument("--correct", action="store_true", help="put these results among the older ones")
     parser.add_argument("--known", action="store_true", help="only write what is known from runs that were stopped")
     parser.add_argument("--list", action="store_true", help="only name the mutants")
     return parser.parse_args()
@@ -176,17 +176,19 @@ def stop(*_: object) -> None:
 def main() -> int:
     """Judge and print."""
     options = arguments()
-    mutants = chosen(catalogue.everything(), options)
+    everything = catalogue.everything()
+    mutants = chosen(everything, options)
     if options.list:
         print("\n".join(f"{mutant.name}  {mutant.what}" for mutant in mutants))
         return 0
     signal.signal(signal.SIGTERM, stop)
     started = time.monotonic()
-    verdicts = judge(mutants, options)
+    asked = tuple(options.tests or ())
+    verdicts = [verdict._replace(asked=asked) for verdict in judge(mutants, options)]
     print(f"\n{table.summary(verdicts)}\n\n{(time.monotonic() - started) / 60:.0f} minutes")
     whole = options.name is None and options.sample is None and options.tests is None
     if options.correct:
-        table.correct(options.markdown or RESULTS, verdicts)
+        table.correct(options.markdown or RESULTS, verdicts, everything)
     elif options.markdown or whole:
         table.write(options.markdown or RESULTS, verdicts)
     return 0 if all(verdict.is_well for verdict in verdicts) else 1

@@ -332,4 +332,5 @@ class Lanes(Page):
     start: str
     end: str
     ended: bool
+    without_steps: int
     lanes: list[Lane]

@@ -64,7 +64,7 @@ class _Page:
         self._id = session_id
         self._hide = hide
         self._session: Row = queries.row(context.reader, queries.SESSION, session=session_id) or {}
-        self._turns = list(self._every(partial(swimlanes.swimlanes, limit=swimlanes.MOST)))
+        self._turns = list(self._every(partial(swimlanes.swimlanes, limit=swimlanes.MOST, every=True)))
 
     def parts(self) -> Iterator[str]:
         """All sections, in their order."""
@@ -157,11 +157,17 @@ class _Page:
     def _lanes_drawn(self, shown: lane_picture.Window) -> Iterator[str]:
         yield page.axis(lane_picture.moments(shown))
         yield '<ol class="turns">\n'
+        without_steps = 0
         for answer in self._turns:
             for lane in answer["lanes"]:
+                if lane["group_id"] and not (lane["bars"] or lane["pauses"] or lane["blocks"]):
+                    without_steps += 1
+                    continue
                 drawn = lane_picture.svg(self._plain(lane), shown, _HERE)
                 yield page.lane(str(self._shown(lane["group_id"] or "the session")), drawn)
         yield "</ol>\n"
+        if without_steps:
+            yield f'<p class="soft">{without_steps} group{"s" if without_steps > 1 else ""} without a step.</p>\n'
 
     def _plain(self, value: Any) -> Any:
         """A lane with every text in it masked, and spelt out where it is not to be seen."""

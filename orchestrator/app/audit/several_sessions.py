@@ -53,7 +53,12 @@ def answers(context: Context, sessions: Iterable[str], question: Question) -> li
     told = sum(events.get(session, 0) for session in order) + shared * len(order)
     is_worth_it = count > 1 and has_file and told >= SIDE_BY_SIDE
     found = _side_by_side(context.path, order, count, question) if is_worth_it else {}
-    return [found.get(session) or question.alone(session) for session in sessions]
+    told_of: list[Answer] = []
+    for session in sessions:
+        if len(sessions) > 1:
+            progress.tell("sessions", len(told_of), len(sessions))
+        told_of.append(found.get(session) or question.alone(session))
+    return told_of
 
 
 def _counted(context: Context) -> tuple[dict[str, int], int]:

@@ -29,13 +29,17 @@ OPEN, DONE, REPLACED = "open", "done", "replaced"
 
 def swimlanes(
     context: Context, *, session_id: str, groups: tuple[str, ...] = (), limit: int = LIMIT, since: int | None = None,
+    every: bool = False,
 ) -> Answer:
     """The lanes of a session: that of the session itself first, then its groups in the order of their creation.
+
+    Groups in which nothing happened yet have none, unless they are asked for by name or by `every`.
 
     Args:
         groups: only these groups, and without the session's own lane (default: all).
         limit: groups at most, 1 to 1000; groups that one step created stay together.
         since: the step after which the page begins; the session's own lane is on the first page alone.
+        every: with the groups in which nothing happened.
 
     Returns:
         `session_id`; `start`, when the session began; `end`, when it ended, or now; `ended`; `lanes`, each with
@@ -43,7 +47,8 @@ def swimlanes(
         `agent_id`, `start`, `end`, `state` (open, done, replaced), `rework`, and what was reported: `report_id`,
         `response_status`, `effect`, `summary`, `decision_id`, `next_agent`, `action`, null while open), `pauses`
         (`id`, `kind`, `text`, `start`, `end`: questions to a person) and `blocks` (`id`, `type`, `class`, `reason`,
-        `start`, `end`); an `end` that is open is null. `has_more`, `next_since`. Times are UTC, ISO 8601.
+        `start`, `end`); an `end` that is open is null. `without_steps`, how many groups of the
+        session nothing happened in, where these are left out; `has_more`, `next_since`. Times are UTC, ISO 8601.
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP. UsageError: USAGE, the limit.
@@ -53,7 +58,7 @@ def swimlanes(
         raise UsageError("USAGE", f"The limit must be 1 to {MOST}.", again(limit=str(LIMIT)))
     session = queries.row(context.reader, queries.SESSION, session=session_id)
     assert session is not None  # noqa: S101 - it was required
-    rows, has_more = _rows(context, session_id, groups, limit, since)
+    rows, has_more = _rows(context, session_id, groups, limit, since, every)
     if not groups and since is None:
         rows = [{**session, "id": "", "name": ""}, *rows]
     ended = session["status"] == "ended"
@@ -62,12 +67,13 @@ def swimlanes(
         "success": True, "session_id": session_id, "start": session["created_at"],
         "end": session["status_changed_at"] if ended else context.clock(), "ended": ended,
         "lanes": [found.lane(row) for row in rows],
+        "without_steps": 0 if groups or every else _without_steps(context, session_id),
     }  # fmt: skip
     return {**answer, "has_more": has_more, "next_since": rows[-1]["created_seq"] if has_more else since}
 
 
 def _rows(
-    context: Context, session: str, groups: tuple[str, ...], limit: int, since: int | None
+    context: Context, session: str, groups: tuple[str, ...], limit: int, since: int | None, every: bool
 ) -> tuple[list[Row], bool]:
     if groups:
         named = json.dumps(groups)
@@ -79,10 +85,15 @@ def _rows(
         return rows, False
 
     def fetch(most: int) -> list[Row]:
-        asked = {"session": session, "since": pagination.seq_or(since, 0), "limit": most}
+        asked = {"session": session, "since": pagination.seq_or(since, 0), "limit": most, "every": int(every)}
         return queries.rows(context.reader, page_reader.LANES, **asked)
 
     return pagination.page(fetch, limit, "created_seq")
+
+
+def _without_steps(context: Context, session: str) -> int:
+    (number,) = context.connection.execute(page_reader.WITHOUT_STEPS, {"session": session}).fetchone()
+    return int(number)
 
 
 class _Found:

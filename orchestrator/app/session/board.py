@@ -22,8 +22,8 @@ from orchestrator.hints import Any
 from orchestrator.store import page_reader, queries
 from orchestrator.store.queries import Row
 
-ALL, OVERDUE, BLOCKED, WAITING = "all", "overdue", "blocked", "waiting"
-STATES = (ALL, WAITING, OVERDUE, BLOCKED, *lifecycle_table.GROUP_STATUSES)
+ALL, OVERDUE, BLOCKED, WAITING, HELD = "all", "overdue", "blocked", "waiting", "held"
+STATES = (ALL, WAITING, OVERDUE, BLOCKED, HELD, *lifecycle_table.GROUP_STATUSES)
 """What a board may be filtered by: everything, a kind of trouble, or a status."""
 SORTS = tuple(page_reader.ORDERS)
 LIMIT = 50
@@ -95,6 +95,12 @@ def _shown(context: Context, session: str, rows: list[Row]) -> list[Answer]:
     ]
 
 
+def known(context: Context, *, session_id: str, ids: list[str]) -> set[str]:
+    """Which of some names are groups of a session."""
+    asked = {"session": session_id, "ids": json.dumps(ids)}
+    return {row["id"] for row in queries.rows(context.reader, page_reader.GROUPS_NAMED, **asked)}
+
+
 def limited(context: Context, session_id: str, groups: list[str]) -> dict[str, str]:
     """Until when the agents of groups wait for a usage limit, of those that do."""
     asked = {"session": session_id, "groups": json.dumps(groups), "now": context.clock()}
@@ -148,7 +154,7 @@ def counts(context: Context, *, session_id: str) -> Answer:
         "rework": sum(row["rework"] for row in rows), "working": _working(rows),
         WAITING: count(lambda row: row["asked"] or row["awaited_role"] == PERSON),
         OVERDUE: count(lambda row: row["overdue"]), BLOCKED: count(lambda row: row["blocked"]),
-        "held": count(lambda row: row["is_held"]),
+        HELD: count(lambda row: row["is_held"]),
     }  # fmt: skip
 
 

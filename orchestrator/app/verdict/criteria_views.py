@@ -39,6 +39,12 @@ def criteria(
     )
 
 
+def criterion(context: Context, *, session_id: str, id: str) -> Row | None:
+    """One criterion as `criteria` gives it, removed or not; None where there is none of this id."""
+    row = queries.row(context.reader, queries.CRITERION, session=session_id, id=id)
+    return shape(row) if row else None
+
+
 def shape(row: Row) -> Row:
     """A criterion's row with its command, and the statuses at which that is due, as lists."""
     found = {**row, "command": strict_json.stored(row["command"]) if row["command"] else None}

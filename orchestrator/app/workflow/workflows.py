@@ -288,10 +288,31 @@ def way_gone(
     """
     session = context.require_session(session_id)
     positions = _positions(context, session_id) if group_id is None else _position(context, session_id, group_id)
-    rows = context.connection.execute(page_reader.WAYS, {"session": session_id, "group": group_id})
-    ways = {(role, status): number for role, status, number in rows}
+    ways = _ways(context, session_id, group_id)
     drawn = _drawn(context.version(session.workflow_version_id).workflow, "svg", positions, ways, whole=whole)
     return {"success": True, "graph": drawn, "positions": positions, "reports": sum(ways.values())}
+
+
+def ways(context: Context, *, session_id: str) -> list[Answer]:
+    """The same in words, in the order of the workflow: role, status, reports (how many), next_agent (null for nobody).
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    workflow = context.version(context.require_session(session_id).workflow_version_id).workflow
+    order = {way: place for place, way in enumerate(workflow.transitions)}
+    counted = _ways(context, session_id, None)
+    found = []
+    for role, status in sorted(counted, key=lambda way: (order.get(way, len(order)), way)):
+        known = workflow.find(role, status)
+        told = {"role": role, "status": status, "reports": counted[role, status]}
+        found.append({**told, "next_agent": known[0].next_agent if known else None})
+    return found
+
+
+def _ways(context: Context, session: str, group: str | None) -> dict[tuple[str, str], int]:
+    rows = context.connection.execute(page_reader.WAYS, {"session": session, "group": group})
+    return {(role, status): number for role, status, number in rows}
 
 
 _DRAWN: dict[tuple[str, str, str], str] = {}

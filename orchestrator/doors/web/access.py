@@ -66,6 +66,7 @@ class Access:
         self._ended: set[str] = set()
         self.own_links = links
         self._visits: dict[str, Visit] = {}
+        self._notices: dict[str, tuple[str, str]] = {}
         self._challenges: dict[str, str] = {}
 
     def new_link(self) -> str | None:
@@ -134,14 +135,38 @@ class Access:
         with self._lock:
             found = self._visits.get(key)
             if found is not None and found.until <= time.monotonic():
-                del self._visits[key]
+                self._end(key)
                 return None
             return found
+
+    def notice(self, cookie: str | None, path: str, text: str) -> None:
+        """Keep what an act of a visit did, for the page at a path; one that nobody has seen makes room.
+
+        It is kept here rather than in an address, where anybody could write what a page says.
+        """
+        key = _hashed(cookie or "")
+        with self._lock:
+            if key in self._visits:
+                self._notices[key] = (path, text)
+
+    def take_notice(self, cookie: str | None, path: str) -> str | None:
+        """What the page at a path says of the visit's last act, once; None where that is told elsewhere."""
+        key = _hashed(cookie or "")
+        with self._lock:
+            place, text = self._notices.get(key, (None, None))
+            if place != path:
+                return None
+            del self._notices[key]
+            return text
 
     def leave(self, cookie: str | None) -> None:
         """End the visit of a cookie."""
         with self._lock:
-            self._visits.pop(_hashed(cookie or ""), None)
+            self._end(_hashed(cookie or ""))
+
+    def _end(self, key: str) -> None:
+        self._visits.pop(key, None)
+        self._notices.pop(key, None)
 
     def is_token(self, token: str) -> bool:
         """Whether a token is the server's own."""

@@ -12,10 +12,19 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping
 
+from orchestrator.core.named_tuple import NamedTuple
+
 FIELD = "once"
 """The form's field that holds its mark."""
 MOST = 1000
 """Forms that are remembered; the oldest make room."""
+
+
+class Done(NamedTuple):
+    """What a form did: where its browser goes on, and what happened, in a sentence for the page that stands there."""
+
+    place: str
+    said: str
 
 
 class _Sent:
@@ -23,7 +32,7 @@ class _Sent:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.place: str | None = None
+        self.done: Done | None = None
 
 
 class Once:
@@ -33,13 +42,13 @@ class Once:
         self._lock = threading.Lock()
         self._forms: dict[str, _Sent] = {}
 
-    def do(self, path: str, fields: Mapping[str, str], act: Callable[[], str]) -> str:
+    def do(self, path: str, fields: Mapping[str, str], act: Callable[[], Done]) -> Done:
         """Do what a form asks for, or lead to where the same form has led already.
 
         Args:
             path: to which it was sent.
             fields: all that it holds; one with another text is another one, also where a browser went back to it.
-            act: does it, and returns where to go on; where it raises, nothing was done, and it may be tried again.
+            act: does it; where it raises, nothing was done, and it may be tried again.
         """
         if not fields.get(FIELD):
             return act()
@@ -52,9 +61,9 @@ class Once:
                 del self._forms[next(iter(self._forms))]
         # Outside of the common lock: a slow form holds up only those who send the same one.
         with sent.lock:
-            if sent.place is None:
-                sent.place = act()
-            return sent.place
+            if sent.done is None:
+                sent.done = act()
+            return sent.done
 
 
 def mark() -> str:

@@ -97,7 +97,7 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     """
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
-        return look.page("question.html", status, title=f"Question {id}", question=found, note=_note(found), **more)
+        return look.page("question.html", status, title=found["text"], question=found, note=_note(found), **more)
 
 
 @router.get("/sessions")
@@ -145,7 +145,7 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "so_far": live_output.of_run(run),
             "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
-        return look.page("task.html", status, title=f"Task {id}", **data, **more)
+        return look.page("task.html", status, title=found["prompt"], **data, **more)
 
 
 def _deadline(started: str | None, timeout_ms: int | None) -> str | None:

@@ -31,6 +31,7 @@ from orchestrator.core.suggestions import elsewhere
 from orchestrator.doors.web import assets, authentication, idempotent_forms
 from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.api_reads import answer
+from orchestrator.doors.web.shared_refresh import KNOWN
 
 MOST_WAITING = 99
 """Open questions that the navigation counts."""
@@ -83,6 +84,20 @@ _SECONDS_TOLD_S = 2 * 3600
 def tone(word: str) -> str:
     """The colour that goes with a state, status, level or kind."""
     return _TONE_OF.get(word.lower(), "plain")
+
+
+def short(text: str) -> str:
+    """A text as the title of a window: on one line, 80 characters at most."""
+    said = " ".join(text.split())
+    return said if len(said) <= _TITLE else f"{said[: _TITLE - 1]}…"
+
+
+def is_long(text: str) -> bool:
+    """Whether a text as the title of its page would be cut, so that it is shown whole below."""
+    return len(text) > _HEADING or "\n" in text.strip()
+
+
+_TITLE, _HEADING = 80, 160
 
 
 def words(name: str) -> str:
@@ -159,7 +174,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, moments, scale, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
+    filters = (when, moments, scale, short, is_long, asis, tone, words, doubt, role, fate, tongue, segment, by_button)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "form_mark": idempotent_forms.mark, "region": region}
     made.globals |= {"max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
@@ -206,6 +221,14 @@ def looking(request: Request, session: str | None = None) -> Iterator[Look]:
         yield Look(request, context, session)
 
 
+def _notice(request: Request, status: int) -> str:
+    """What the act that led to a page did; an open page that asks again takes it from nobody."""
+    if request.method != "GET" or status != HTTPStatus.OK or KNOWN in request.headers:
+        return ""
+    found = authentication.access(request).take_notice(authentication.cookie(request), request.scope["path"])
+    return found or ""
+
+
 def render(request: Request, template: str, status: int = 200, **data: Any) -> Response:
     """Render a template.
 
@@ -223,6 +246,7 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "ended": visit is None and bool(authentication.cookie(request)),
         "closed": not authentication.access(request).reading,
         "hours": VISIT_S // 3600,
+        "did": masking.mask(elsewhere(_notice(request, status))),
         "path": request.url.path,
         "query": request.url.query,
     }  # fmt: skip

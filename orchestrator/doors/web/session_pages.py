@@ -25,7 +25,7 @@ from orchestrator.core.dependency_picture import Box
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import elsewhere
 from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import person_acts, session_activity
+from orchestrator.doors.web import finding_links, person_acts, session_activity
 from orchestrator.doors.web.authentication import Reading
 from orchestrator.doors.web.rendering import Look, looking, segment
 
@@ -35,6 +35,10 @@ DECISIONS, STEPS, LANES, TASKS, CRITERIA, EVIDENCE, CHAT_DECISIONS, FINDINGS = 2
 """How many of each are on a page."""
 ZOOMS = (1, 2, 4, 8, 16, 32)
 """Into how many parts a time may be cut."""
+FULL_SIZE = 100
+SIZES = (0, FULL_SIZE, 150, 200)
+"""Sizes of a graph in percent; 0 is fitted to the page."""
+_SIZE = re.compile(' width="([0-9.]+)" height="([0-9.]+)"')
 _NO_NAME = re.compile(r"[^\w.-]", re.ASCII)
 BAR = 100.0
 """Units of a progress bar's length."""
@@ -45,6 +49,7 @@ Step = Annotated[int | None, Query(ge=0, le=2**53)]
 Word = Annotated[str, Query(max_length=300)]
 Name = Annotated[str | None, Query(max_length=300)]
 Number = Annotated[int, Query(ge=1, le=10**6)]
+Percent = Annotated[int, Query(ge=0, le=10**6)]
 
 
 def _page(request: Request, look: Look, id: str, template: str, tab: str, /, **data: Any) -> Response:
@@ -137,13 +142,28 @@ def show_time(
 
 
 @router.get("/graph")
-def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, wide: bool = False) -> Response:
+def show_graph(request: Request, session: str, caller: Reading, whole: bool = False, size: Percent = 0) -> Response:
     """The way that the work went through the workflow, fitted to the page, and what groups depend on."""
     with looking(request, session) as look:
-        drawn, found = picture(look, session, whole=whole), dependency_views.of_groups(look.context, session_id=session)
-        waits = _dependencies(look, session, "groups", found)
-        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, wide=wide,
-                     dependencies=found, drawn=waits)  # fmt: skip
+        chosen = min((each for each in SIZES if each >= size), default=SIZES[-1])
+        drawn = _sized(picture(look, session, whole=whole), chosen)
+        found = dependency_views.of_groups(look.context, session_id=session)
+        waits = _sized(_dependencies(look, session, "groups", found), chosen)
+        told = workflows.ways(look.context, session_id=session)
+        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, size=chosen,
+                     sizes=SIZES, ways=told, dependencies=found, drawn=waits)  # fmt: skip
+
+
+def _sized(drawn: Markup, size: int) -> Markup:
+    """A picture at a part of its own size, in percent; at 0, which is fitted to the page, as it is."""
+    if size in (0, FULL_SIZE):
+        return drawn
+
+    def larger(found: re.Match[str]) -> str:
+        width, height = (round(float(each) * size / FULL_SIZE) for each in found.groups())
+        return f' width="{width}" height="{height}"'
+
+    return Markup(_SIZE.sub(larger, drawn, count=1))  # noqa: S704 - made and escaped by us
 
 
 @router.get("/decisions")
@@ -252,18 +272,22 @@ def show_verdict(request: Request, session: str, caller: Reading, anew: bool = F
             verdict = {"report_id": None, "at": None, "fresh": True, **dry}
         data = {"session": shown, "verdict": verdict, "open": open_, "title": f"Verdict on {session}"}
         if verdict is not None:
-            data |= {"kinds": _kinds(verdict["checks"]), "verdict": {**verdict, "checks": []}}
+            data |= {"kinds": _kinds(look, session, verdict["checks"]), "verdict": {**verdict, "checks": []}}
             data["failed"] = sum(each["level"] == "error" for each in verdict["checks"])
         return _page(request, look, session, "verdict.html", "verdict", **data)
 
 
-def _kinds(checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _kinds(look: Look, session: str, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The findings of a verdict by check and level, in their order; of each the first ones, and how many more."""
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for each in checks:
         kinds.setdefault((each["id"], each["level"]), []).append(each)
-    return [{"id": id, "level": level, "checks": each[:FINDINGS], "more": max(len(each) - FINDINGS, 0)}
-            for (id, level), each in kinds.items()]  # fmt: skip
+    groups = board.known(look.context, session_id=session, ids=sorted({each["subject"] for each in checks}))
+    return [
+        {"id": id, "level": level, "checks": finding_links.linked(session, groups, each[:FINDINGS]),
+         "more": max(len(each) - FINDINGS, 0)}
+        for (id, level), each in kinds.items()
+    ]  # fmt: skip
 
 
 @router.get("/groups/{group}")

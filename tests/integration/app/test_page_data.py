@@ -81,6 +81,27 @@ def test_the_sessions_own_lane_is_first_on_the_first_page_alone(desk: Desk) -> N
     assert (first["has_more"], second["has_more"]) == (True, False)
 
 
+def test_groups_in_which_nothing_happened_are_counted_and_have_no_lane(desk: Desk) -> None:
+    desk.planned("S1", *"ABCDEF")
+    step(desk, "developer BLOCKED", "A", summary="no key")
+    shown = swimlanes.swimlanes(desk.context, session_id="S1", limit=3)
+    begun = [row[0] for row in desk.context.connection.execute("SELECT id FROM task_groups WHERE turn > 0 ORDER BY id")]
+    assert 0 < len(begun) < 6
+    assert [each["group_id"] for each in shown["lanes"]] == [None, *begun[:3]]
+    assert (shown["without_steps"], shown["has_more"]) == (6 - len(begun), len(begun) > 3)
+    whole = swimlanes.swimlanes(desk.context, session_id="S1", every=True)
+    assert ([each["group_id"] for each in whole["lanes"]], whole["without_steps"]) == ([None, *"ABCDEF"], 0)
+
+
+def test_a_board_shows_the_groups_that_are_held(desk: Desk) -> None:
+    desk.planned("S1", "A", "B")
+    desk.call("session pause", id="S1", by="project_manager", reason="wait")
+    step(desk, "developer READY_FOR_QA", "A")
+    found = board.board(desk.context, session_id="S1", state="held")
+    assert [each["id"] for each in found["groups"]] == ["A"]
+    assert board.counts(desk.context, session_id="S1")["held"] == 1
+
+
 @pytest.mark.parametrize(
     ("asked", "code"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator import progress
 from orchestrator.app.audit import several_sessions, what_if_session
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
@@ -259,10 +260,13 @@ def test_several_processes_answer_as_one(tmp_path: pathlib.Path, monkeypatch: py
     assert len(asked) == 1
 
 
-def test_all_sessions_are_told_whichever_is_named() -> None:
+def test_all_sessions_are_told_whichever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[tuple[object, ...]] = []
+    monkeypatch.setattr(progress, "tell", lambda *given: said.append(given))
     answer = ask(played(STORY), document(), "S1", every=True)
     assert [row["session_id"] for row in answer["sessions"]] == ["S1", "S2"]
     assert text.what_if(answer)[1:] == []
+    assert said == [("sessions", 0, 2), ("sessions", 1, 2)]
 
 
 def test_the_text_shows_both_sides_and_where_the_comparison_ended() -> None:

@@ -28,7 +28,7 @@ def busy(make: Make) -> Web:
     return web
 
 
-TABS = ("time", "time?zoom=4&at=3", "graph", "graph?whole=true&wide=true", "decisions", "steps", "runs", "verdict")
+TABS = ("time", "time?zoom=4&at=3", "graph", "graph?whole=true&size=150", "decisions", "steps", "runs", "verdict")
 
 
 def places(web: Web) -> list[str]:
@@ -406,6 +406,15 @@ def test_where_a_question_is_shown_its_reader_sees_what_was_reported(web: Web, p
     page = web.get(path.format(id=told["question_id"]))
     for said in ("1=2", "The lemma is false.", str(told["report_id"]), "phases 2 of 4"):
         assert said in page.text
+
+
+def test_a_graph_is_told_in_words_and_drawn_larger(web: Web) -> None:
+    story.blocked(web)
+    text = web.get("/sessions/blocked/graph").text
+    assert "<b>qa expert</b> <code>BLOCKED</code> <span class=\"soft\">once</span>" in text
+    drawn = [web.get(f"/sessions/blocked/graph?size={size}").text for size in (100, 150, 200, 999)]
+    widths = [int(re.findall(r'<svg[^>]*class="wf"[^>]* width="(\d+)"', each)[0]) for each in drawn]
+    assert [each / widths[0] for each in widths] == pytest.approx([1, 1.5, 2, 2], abs=0.01)
 
 
 def test_the_graph_shows_what_groups_depend_on(web: Web) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
 
@@ -104,6 +106,105 @@ def test_an_act_says_its_effect_and_does_it(inside: Web, name: str) -> None:
     assert (done.status, inside.rows(sql)) == (303, [(found,)])
     ((actor, channel),) = inside.rows("SELECT actor, channel FROM audit_events ORDER BY rowid DESC LIMIT 1")
     assert (actor, channel) == ("user", "page")
+    # The page that comes says it once.
+    place = done.headers["location"]
+    assert told(inside, place, **{"x-regions": ""}) == ""
+    assert (told(inside, place), told(inside, place)) == (SAID[name], "")
+
+
+SAID = {
+    "pause": "The session is paused.",
+    "resume": "The session goes on.",
+    "group": "Group N was added.",
+    "criterion": "Criterion new was added.",
+    "testing": "The testing mode is minimal now.",
+    "validate": "The verdict is recorded: REJECT; the project manager was started.",
+    "end": "The session has ended.",
+    "redispatch": "Turn 8 began; the tech lead was started on E2E.",
+    "cancel": "Group B was cancelled.",
+    "reopen": "Group B was reopened; the developer was started on B.",
+    "depend": "Group B depends on E2E now.",
+    "undepend": "Group C no longer depends on B; the developer was started on C.",
+    "unblock": "Blocker blocked:B5 was lifted; the qa expert was started on E2E.",
+    "set-criterion": "Criterion fast is deferred now.",
+}
+
+
+def told(web: Web, place: str, **headers: str) -> str:
+    """What a page says of the act that led to it."""
+    found = re.search(r'<p class="did" id="did" role="status">([^<]*)</p>', web.get(place, **headers).text)
+    return found[1] if found else ""
+
+
+def test_what_was_done_is_told_to_nobody_else_and_on_no_other_page(inside: Web, make: Callable[..., Web]) -> None:
+    assert act(inside, "pause", reason="because").status == 303
+    assert told(inside, "/sessions/blocked?did=No") == "The session is paused."
+    act(inside, "resume", reason="because")
+    mine = dict(inside.cookies)
+    inside.cookies.clear()
+    assert told(inside, "/sessions/blocked") == ""
+    inside.cookies.update(mine)
+    assert told(inside, "/sessions/blocked/time") == ""
+    # What fails takes back what was to be told.
+    assert act(inside, "resume", reason="again").status == 409
+    assert told(inside, "/sessions/blocked") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "referer", "place"),
+    [
+        ("redispatch", {"group": "E2E"}, "http://here.test/sessions/blocked?state=overdue&role=",
+         "/sessions/blocked?state=overdue&role="),
+        ("unblock", {"id": "BLOCKER"}, "http://here.test/sessions/blocked/groups/E2E", "/sessions/blocked/groups/E2E"),
+        ("unblock", {"id": "BLOCKER"}, "", "/sessions/blocked/groups/E2E"),
+        ("set-criterion", {"id": "fast", "status": "deferred"}, "", "/sessions/blocked/tasks"),
+        ("depend", {"group": "B", "on": "E2E"}, "", "/sessions/blocked/groups/B"),
+        # Never to another place.
+        ("pause", {}, "http://evil.test/x", "/sessions/blocked"),
+        ("pause", {}, "http://evil.test//evil.test/sessions/blocked", "/sessions/blocked"),
+        ("pause", {}, "/sessions/blockedx", "/sessions/blocked"),
+        ("pause", {}, "/sessions/blocked/do/end", "/sessions/blocked"),
+    ],
+)  # fmt: skip
+def test_an_act_leads_back_to_where_its_form_was_opened_from(
+    inside: Web, name: str, fields: dict[str, str], referer: str, place: str
+) -> None:
+    fields = {each: text.replace("BLOCKER", blocker(inside)) for each, text in fields.items()}
+    query = urlencode({each: text for each, text in fields.items() if each in ("id", "group")})
+    page = inside.get(f"/sessions/blocked/do/{name}?{query}", referer=referer)
+    (back,) = re.findall(r'name="back" value="([^"]*)"', page.text)
+    form = {**fields, "back": html.unescape(back), "csrf": page.csrf, "reason": "because"}
+    assert html.unescape(re.findall(r'href="([^"]*)">Back', page.text)[0]) == place
+    done = inside.post(f"/sessions/blocked/do/{name}", None, **form)
+    assert (done.status, done.headers["location"]) == (303, place)
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("unblock?id=BLOCKER", ("no test environment", "Raised by qa_expert@blocked:E2E", "groups/E2E", "<time")),
+        ("set-criterion?id=fast", ("It is fast",)),
+        ("cancel?group=B", ("<b dir=\"auto\">Second</b>", "Waiting for developer")),
+    ],
+)
+def test_an_act_shows_what_it_is_about(inside: Web, query: str, shown: tuple[str, ...]) -> None:
+    page = inside.get(f"/sessions/blocked/do/{query.replace('BLOCKER', blocker(inside))}").text
+    assert [each for each in shown if each not in page] == []
+    assert "f-id" not in page
+
+
+def test_an_act_that_cannot_be_done_now_has_no_form(inside: Web) -> None:
+    def form(name: str) -> list[str]:
+        return inside.get(f"/sessions/blocked/do/{name}").forms
+
+    assert (form("resume"), len(form("pause"))) == ([], 1)
+    paused(inside)
+    assert (form("pause"), len(form("resume"))) == ([], 1)
+    id = blocker(inside)
+    act(inside, "unblock", id=id, reason="because")
+    assert form(f"unblock?id={id}") == []
+    act(inside, "end", reason="enough")
+    assert [name for name in person_acts.ACTS if form(name)] == []
 
 
 def test_every_act_is_played_or_named_here(inside: Web) -> None:

@@ -16,6 +16,7 @@ from orchestrator.app.audit import export_session
 from orchestrator.app.kernel import operations
 from orchestrator.app.running.start_run import AwaitStart
 from orchestrator.app.starts import EndStart, ReserveStart
+from orchestrator.doors.web import finding_links
 from tests.integration.web import story
 from tests.integration.web.asgi import Web
 from tests.integration.web.conftest import Make
@@ -97,6 +98,41 @@ def test_equal_findings_of_a_verdict_are_folded_and_very_many_are_counted(planne
     shown, _, folded = text.partition('<details id="V02-error">')
     assert (shown.count(">V02</span>"), "54 more of V02" in folded) == (3, True)
     assert (folded.count(">V02</span>"), "And 7 more" in folded, "failed checks." in text) == (47, True, True)
+
+
+def test_findings_lead_to_what_they_name(planned: Web) -> None:
+    planned.call("criterion add", id="fast", session_id="S", text="Fast", by="project_manager", reason="asked")
+    planned.call("route", session_id="S", group_id="A", current_agent="developer", status="BLOCKED", summary="no key")
+    ((blocker,),) = planned.rows("SELECT id FROM blockers")
+    asked = planned.call("route", session_id="S", current_agent="project_manager", status="NEEDS_CLARIFICATION",
+                         summary="Which?")["question_id"]  # fmt: skip
+    text = planned.get("/sessions/S/verdict").text
+    links = set(re.findall(r'<a href="([^"]+)"><b>|<a href="([^"]+)">(?:Blocker|Question|Report)', text))
+    found = {first or second for first, second in links}
+    wanted = {"/sessions/S/groups/A", "/sessions/S/tasks", f"/sessions/S/do/unblock?id={blocker}"}
+    assert (wanted | {f"/questions/{asked}"}) - found == set()
+    assert [place for place in sorted(found) if planned.get(place).status != 200] == []
+
+
+@pytest.mark.parametrize(
+    ("check", "to", "named"),
+    [
+        (("V06", "report 7", "has no decision"), "/sessions/S/decisions/D7", []),
+        (("V13", "step 7", "is broken"), "/sessions/S/steps?until=8", []),
+        (("V14", "S:R7", "x reported as y"), "", [("Report S:R7", "/sessions/S/decisions/D7")]),
+        (("V12", "T1", "task is todo"), "/sessions/S/tasks", []),
+        (("V12", "S", "all its tasks are cancelled"), "", []),
+        (("V15", "S:E3.1", "is missing"), "/sessions/S/evidence", []),
+        (("V03", "A/B", "see XS:R7, S:R7x and S:Q2 and S:Q2"), "/sessions/S/groups/A%2FB",
+         [("Question S:Q2", "/questions/S:Q2")]),
+        (("V14", "user", "route (3) through page"), "", []),
+    ],
+)  # fmt: skip
+def test_a_finding_leads_where_its_words_say(
+    check: tuple[str, str, str], to: str, named: list[tuple[str, str]]
+) -> None:
+    given = dict(zip(("id", "subject", "message"), check, strict=True))
+    assert finding_links.linked("S", {"A/B"}, [given]) == [{**given, "to": to, "named": named}]
 
 
 def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:

@@ -244,6 +244,7 @@ HARMLESS = {
     "structure": '{"password": {"type": "string"}, "secret": [], "token": {}}',
     "url without password": "http://localhost:3000/a?b=c@d git@github.com:x/y.git https://user@host/",
     "placeholder in a url": "postgres://user:password@host/db",
+    "literals of Go": "token := scanner.Token{Kind: 3}; secret := &Secret{}; password: Password{value: 1}",
     "prose on bearers": "the bearer of bad news, a bearer certificates; Bearer authentication; Bearer token",
     "server's question": 'WWW-Authenticate: Bearer realm="x"',
     "prose on headers": "Authorization: the process by which; cookie: yes",
@@ -273,6 +274,26 @@ def test_p25_ordinary_text_stays_as_it_is(text: str) -> None:
 @every("form", ['"token": "{}"', "password: {}", "secret = {};", "api_key={},", "token='{}'"])
 def test_p25_a_bare_word_of_up_to_eight_letters_is_no_secret(form: str, value: str) -> None:
     assert masking.mask(form.format(value)) == form.format(value)
+
+
+PROMPTS = (
+    *("Enter passphrase: {}", "password: {}\n", "Password (again): {}", "DB_PASSWORD={}", "secret = '{}'", "token: {}"),
+    *('{{"api_key": "{}"}}', "password for bob: {}", "Mot de passe : {}"),
+    *("パスワード\uff1a{}", "パスワード\uff08確認\uff09\uff1a{}"),
+)
+NOTES = (
+    *("(none)", "(empty for none)", "(hidden)", "(leave empty)", "(8+ characters)", "(min. 8 characters)", "(y/N)"),
+    *("(auto-generated)", "(default: none)", "(stored in keychain)", "[hidden]", "<not set>", "***", "xxxxx"),
+    *("(なし)", "\uff088文字以上\uff09"),
+)
+BRACKETED = ("(q7Zt9LmX)", "(s3cretword2)", "[q7Zt9LmX]", "<q7Zt9LmX>")
+
+
+@every("prompt", PROMPTS)
+def test_p25_what_is_said_in_brackets_in_place_of_a_secret_is_none_and_a_secret_in_brackets_is_one(prompt: str) -> None:
+    shown = {note: masking.mask(prompt.format(note)) for note in (*NOTES, *BRACKETED)}
+    assert {note: shown[note] for note in NOTES} == {note: prompt.format(note) for note in NOTES}
+    assert [note for note in BRACKETED if note[1:-1] in shown[note]] == []
 
 
 def test_p25_nothing_stays_nothing() -> None:

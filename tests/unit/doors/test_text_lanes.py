@@ -24,6 +24,7 @@ def lane(group: str | None, *bars: dict[str, Any], **more: Any) -> dict[str, Any
 
 ANSWER: dict[str, Any] = {
     "session_id": "S1", "start": f"{DAY}10:00:00Z", "end": f"{DAY}11:00:00Z", "ended": False, "has_more": False,
+    "without_steps": 0,
     "lanes": [
         lane(None, bar("project_manager", "10:00:00", "10:06:00")),
         lane(
@@ -77,3 +78,4 @@ def test_turns_that_share_a_column_are_marked() -> None:
 
 def test_a_session_without_lanes_says_so() -> None:
     assert lanes.lanes({**ANSWER, "lanes": []}) == ["No groups."]
+    assert lanes.lanes({**ANSWER, "without_steps": 2})[-1] == "2 groups without a step."

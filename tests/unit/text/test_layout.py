@@ -29,6 +29,7 @@ JSON = st.recursive(
         pytest.param("a\u200bb\ufeff", "a\\u200bb\\ufeff", id="no width"),
         pytest.param("a\u2028b", "a\\u2028b", id="hidden line break"),
         pytest.param("\udc80", "\\udc80", id="half a surrogate pair"),
+        pytest.param("a\nmysql -p q7Zt9LmX\nb", "a\\nmysql -p [MASKED:GENERIC_SECRET]\\nb", id="secret in a line"),
         pytest.param("Grüße 日本", "Grüße 日本", id="other letters"),
         pytest.param(None, "-", id="nothing"),
         pytest.param("", "-", id="empty"),

@@ -34,7 +34,7 @@ def lanes(answer: Answer) -> list[str]:
     """The answer of `audit timeline --lanes`, as wide as the screen is, or 80 columns."""
     rows = answer["lanes"]
     if not rows:
-        return ["No groups.", *layout.more(answer)]
+        return [_without_steps(answer) or "No groups.", *layout.more(answer)]
     names = [_label(row) for row in rows]
     label = max(map(layout.columns, names))
     scale = _Scale(answer, max((screen.width() or NARROW) - label - len(layout.INDENT), LEAST))
@@ -43,7 +43,14 @@ def lanes(answer: Answer) -> list[str]:
     for name, parts in zip(names, drawn, strict=True):
         heads = (name + " " * (label - layout.columns(name)), *[" " * label] * (len(parts) - 1))
         lines += [f"{head}{layout.INDENT}{_painted(part)}".rstrip() for head, part in zip(heads, parts, strict=True)]
-    return [*lines, "", _legend(rows, "".join(part for parts in drawn for part in parts)), *layout.more(answer)]
+    legend = _legend(rows, "".join(part for parts in drawn for part in parts))
+    return [*lines, "", legend, *filter(None, [_without_steps(answer)]), *layout.more(answer)]
+
+
+def _without_steps(answer: Answer) -> str:
+    """How many groups are not drawn, since nothing happened in them; empty where all are, or others were asked for."""
+    number = answer["without_steps"]
+    return f"{number} group{'s' if number > 1 else ''} without a step." if number else ""
 
 
 def _head(answer: Answer) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from orchestrator.core import control_characters as spelling
+from orchestrator.core import masking
 from orchestrator.doors.cli import screen
 from orchestrator.hints import Any
 
@@ -23,7 +24,7 @@ def visible(value: object) -> str:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return spelling.on_one_line(str(value))
+    return spelling.on_one_line(masking.mask_before_spelling(str(value)))
 
 
 def visible_lines(text: str) -> list[str]:

@@ -176,6 +176,16 @@
     else return;
     event.preventDefault();
   });
+  // Escape closes the menu that holds the focus, or else the one that was opened last.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented || $("keys").open) return;
+    const within = event.target.closest("details[open]");
+    const open = within || [...document.querySelectorAll("details.menu[open]")].pop();
+    if (!open || (event.target.matches("textarea, input, select") && event.target.value)) return;
+    open.open = false;
+    open.querySelector("summary").focus();
+    event.preventDefault();
+  });
   document.addEventListener("submit", (event) => {
     if (event.target.dataset.sent) event.preventDefault();
     event.target.dataset.sent = "yes";
@@ -196,6 +206,9 @@
         : minutes === 0 ? "just now" : `${exact.format(at)} (${away(minutes)})`;
     }
   }
+
+  // What an act did is there when the page opens, which screen readers do not tell by themselves.
+  if ($("did")) setTimeout(() => { $("said").textContent = $("did").textContent; }, 300);
 
   times(document);
   setInterval(() => times(document), 30000);
