@@ -274,6 +274,14 @@ def test_a_hand_off_with_its_decision_is_whole(
         put(filled, "INSERT", "router_decisions", sample("router_decisions") | whole | {"seq": 2} | missing)
 
 
+@pytest.mark.parametrize("half", ["handoff", "handoff_agent"])
+def test_half_of_a_hand_off_is_seen_which_only_a_forger_writes(filled: sqlite3.Connection, half: str) -> None:
+    filled.execute("DROP TRIGGER router_decisions_insert_needs_orchestrator_and_new_key")
+    before = len(content(filled, "handoffs"))
+    put(filled, "INSERT", "router_decisions", sample("router_decisions") | {"seq": 2, half: "x"})
+    assert len(content(filled, "handoffs")) == before + 1
+
+
 def test_a_hand_off_for_another_group_than_the_decision_s_needs_the_move_that_starts_that(
     filled: sqlite3.Connection,
 ) -> None:
