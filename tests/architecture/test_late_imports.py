@@ -33,7 +33,7 @@ LATE = frozenset(
     app.kernel.agent_checks app.kernel.attached_evidence
     app.kernel.credentials app.kernel.human app.kernel.durations app.kernel.operations
     app.kernel.connection_pool app.kernel.copy_in_memory app.kernel.malformed_calls app.kernel.views app.maintenance
-    app.people.answer_question app.people.person_proof app.proof.model_check app.questions.inbox
+    app.people.answer_question app.people.person_proof app.prover.model_check app.questions.inbox
     app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.run_hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
@@ -59,8 +59,9 @@ LATE = frozenset(
     runner.snapshot runner.surroundings
     store.alembic_steps store.backup store.row_hashes store.doctor store.file_safety store.findings
     store.sqlite_errors store.maintenance store.migrate store.next_reader store.restore store.run_reader
-    store.database_copy store.postgresql store.postgresql_upgrade store.server store.server_checks store.shared_commit
-    store.snapshot store.text_damage store.verify_chain store.versions
+    store.database_copy store.postgresql store.postgresql_upgrade store.server store.server_checks
+    store.shared_commit store.snapshot store.text_damage
+    store.verify_chain store.versions
 """.split()
 )
 
