@@ -66,6 +66,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(on_postgresql)
     else:
         config.pluginmanager.register(lending.Lender())
+        from tests import what_if_unchanged
+
+        config.pluginmanager.register(what_if_unchanged.Plugin(every=LONG))
 
 
 def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:

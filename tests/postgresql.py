@@ -49,8 +49,12 @@ def _version(folder: pathlib.Path) -> str:
 
 
 @contextlib.contextmanager
-def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
-    """A server that runs until the end; the folder of its socket."""
+def server(bin_: pathlib.Path, listens: str = "-c listen_addresses=", access: str = "") -> Iterator[pathlib.Path]:
+    """A server that runs until the end; the folder of its socket.
+
+    Args:
+        listens: settings of how it is reached besides. access: lines that come first in pg_hba.conf.
+    """
     folder = pathlib.Path(tempfile.mkdtemp(prefix="pg"))
     data = folder / "data"
     whose: dict[str, Any] = {}
@@ -60,12 +64,12 @@ def server(bin_: pathlib.Path) -> Iterator[pathlib.Path]:
     surroundings = {**os.environ, "HOME": str(folder)}
     quiet: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, "env": surroundings, **whose}
     made = [bin_ / "initdb", "-D", data, "-A", "trust", "-U", OWNER, "--locale=C", "-E", "UTF8", "--no-sync"]
-    settings = f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off -c jit=off"
+    settings = f"{listens} -c unix_socket_directories={folder} -c fsync=off -c jit=off"
     control = [bin_ / "pg_ctl", "-D", data, "-s", "-w"]
     try:
         subprocess.run(made, check=True, **quiet)
-        access = data / "pg_hba.conf"
-        access.write_text(f"local all {LOCKED} scram-sha-256\n" + access.read_text())
+        rules = data / "pg_hba.conf"
+        rules.write_text(f"{access}local all {LOCKED} scram-sha-256\n" + rules.read_text())
         subprocess.run([*control, "-l", folder / "log", "-o", settings, "start"], check=True, **quiet)
         try:
             yield folder

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import database_urls
+from orchestrator.core import database_urls, names
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.hints import TYPE_CHECKING, Any
@@ -211,20 +211,30 @@ def copy(
     return {"success": True, "db": shown, "source": taken, "rows": found.rows, "heads": heads}
 
 
+_LONGEST_ROLE = 63
+"""Bytes of a name on a server; it cuts off what is longer, and the rights would be another role's."""
+
+
 def grants(role: str, *, writes: bool) -> Answer:
     """The statements by which the owner of a database on a server lets a role read, or take steps.
 
     Raises:
         UsageError: USAGE, the role has no name.
     """
-    if not role.strip() or "\0" in role:
+    if not role.strip():
         raise UsageError("USAGE", "The role has no name.", suggest("db grant", role="ROLE"))
+    if not role.isprintable() or len(role.encode()) > _LONGEST_ROLE:
+        what = f"{names.shown(role)} is no name of a role: at most {_LONGEST_ROLE} bytes, and no control characters."
+        raise UsageError("USAGE", what, suggest("db grant", role="ROLE"))
     named = '"' + role.replace('"', '""') + '"'
     rights = "SELECT, INSERT, UPDATE" if writes else "SELECT"
     statements = [
         f"GRANT USAGE ON SCHEMA public TO {named};",
         f"GRANT {rights} ON ALL TABLES IN SCHEMA public TO {named};",
     ]
+    if writes:
+        # Leases that have expired are deleted; the record keeps every row.
+        statements.append(f"GRANT DELETE ON leases TO {named};")
     return {"success": True, "db": None, "role": role, "writes": writes, "statements": statements}
 
 

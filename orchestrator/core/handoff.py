@@ -20,6 +20,7 @@ Besides whom it is for (`session_id`, `group_id`, `turn`, `role`, `agent_id`, `a
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -32,6 +33,8 @@ SHOWN_OUTPUT, DENIED_SHOWN = 1_000, 20
 _LONG_FENCE = re.compile(r"`{3,}")
 
 
+# Whoever looks at a session again and again is told of the same turns; a tenth of a `status` was wording them anew.
+@functools.lru_cache(maxsize=1_024)
 def command(session_id: str, group_id: str | None, turn: int) -> str:
     """The command that prints the hand-off."""
     return suggest("handoff", group_id=group_id, turn=turn, session_id=session_id)
@@ -56,6 +59,7 @@ def place(decision: dict[str, Any]) -> str:
     return " for the session" if spawns and spawns[0]["group_id"] is None else f" on {decision['group_id']}"
 
 
+@functools.lru_cache(maxsize=1_024)
 def report_command(session_id: str, group_id: str | None, role: str, turn: int | None) -> str:
     """The exact command that the agent's answer is reported with."""
     return suggest(

@@ -233,6 +233,12 @@ def _before(view: View, at: int, length: int = 1) -> str:
     return view.lower[max(view.floor(at), at - length) : at]
 
 
+def _unmasked(before: str) -> str:
+    """What stands behind the last secret that is masked, as `floor` has it where that was masked by this pass."""
+    found = max(before.rfind("[MASKED:"), before.rfind("[masked:"))
+    return before if found < 0 else before[found:].partition("]")[2]
+
+
 def _authorization(view: View, hint: Match) -> Found:
     return _header(kinds.AUTH, view, hint, hint.start())
 
@@ -541,7 +547,7 @@ def _credentials(view: View, hint: Match) -> Found:
 
 def _netrc(view: View, hint: Match) -> Found:
     """A password in a line of `.netrc`, or behind the line of its login."""
-    before = _before(view, hint.start(), patterns.WINDOW)
+    before = _unmasked(_before(view, hint.start(), patterns.WINDOW))
     line = hint.group().count("\n") and (not before or before.rstrip(" \t").endswith("\n"))
     if not hint.group().startswith("machine") and not line and not compiled(_MACHINE).search(before):
         return None
@@ -624,7 +630,7 @@ def _argument(view: View, hint: Match) -> Found:
 
 def _command(view: View, at: int) -> str:
     """The command of the shell that goes on at a place, as far as it stands before it in its line."""
-    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ")
+    before = _unmasked(view.text[max(view.floor(at), at - _REACH) : at]).replace("\\\n", "  ")
     return compiled(_COMMAND_ENDS).split(before)[-1]
 
 
@@ -668,7 +674,7 @@ def _beside(view: View, hint: Match) -> Found:
     end = run.end() if run else start
     if view.open(end):
         return Pending(start)
-    before = _before(view, start, _NEAR)
+    before = _unmasked(_before(view, start, _NEAR))
     for issuer, form in tables.ISSUERS.items():
         found = compiled(rf"(?:{form})(?![A-Za-z0-9_-])").match(view.text, start) if issuer in before else None
         if found:
@@ -810,7 +816,7 @@ def _programs(view: View, at: int) -> dict[str, str]:
     """What the short options of the command before a place take."""
     first = max(view.floor(at), at - _REACH)
     for before in (view.text[first:at], view.spaced(first, at)):
-        command = compiled(_COMMAND_ENDS).split(before.replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
+        command = compiled(_COMMAND_ENDS).split(_unmasked(before).replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
         found = compiled(_PROGRAM).findall(command + " ")
         if found:
             return tables.PROGRAMS.get("+".join(word for word in found[-1].split() if word[0] != "-"), {})

@@ -9,7 +9,7 @@ Three habits keep it cheap and hard to go round:
 - No SQL function, since any client may register another `max` or `ifnull`.
 - Every mark is read off an index that is named: what other groups reported costs nothing, and a dropped index is an
   error instead of a slow answer. A group's reports are read from the newest on, so a mark that it does not have costs
-  a look at each of them (STO-34).
+  a look at each of them (STO-34). Tables that SQLite would make at each look are avoided (STO-53).
 - `SELECT DISTINCT` (over a key, so it removes nothing) keeps SQLite from copying a subquery into every place
   that uses its column, and still lets the conditions on session and group through. Each one builds a table at every
   look, so what has no subquery and is used by few does without.
@@ -188,16 +188,23 @@ def _merge_proof() -> Expression:
     return _report(r.c.effect == "merge", r=r, value=proof(Row("r", agent_reports)))
 
 
-def _tasks(*statuses: str) -> sa.Select[Any]:
-    """The tasks of the group, of these statuses where there are any."""
+def _tasks(*where: Expression, value: Any = 1) -> sa.Select[Any]:
+    """The tasks of the group; the conditions are on a row `t`."""
     t = tasks.alias("t")
     of_group = (t.c.session_id == _GROUP.session_id, t.c.group_id == _GROUP.id)
-    if len(statuses) == 1:
-        return emitter.read(t, *of_group, t.c.status == statuses[0], index="ix_tasks_group")
-    if statuses:
-        found = emitter.read(t, *of_group, t.c.status.in_(statuses), value=t.c.id, index="ix_tasks_group")
-        return found.limit(1)
-    return emitter.read(t, *of_group, index="ix_tasks_group")
+    return emitter.read(t, *of_group, *where, value=value, index="ix_tasks_group")
+
+
+_TASK = Row("t", tasks)
+
+
+def _open_task() -> Expression:
+    """A task of the group that is neither done nor cancelled.
+
+    A list of statuses would be a table of its own, made and dropped at each look.
+    """
+    is_open = (_TASK.status != "done", _TASK.status != "cancelled")
+    return _tasks(*is_open, value=_TASK.id).limit(1).scalar_subquery()
 
 
 def _testing_mode() -> Expression:
@@ -252,9 +259,9 @@ _MARKS = {
     "open_question": _newest(
         questions, "ix_questions_open", "opened_seq", lambda t: t.c.closed_seq.is_(None), value="id"
     ),
-    "open_task": _tasks("backlog", "todo", "in_progress", "blocked").scalar_subquery(),
+    "open_task": _open_task(),
     "no_task_done": emitter.case(
-        (sa.and_(_tasks().exists(), emitter.negated(_tasks("done").exists())), 1), otherwise=0
+        (sa.and_(_tasks().exists(), emitter.negated(_tasks(_TASK.status == "done").exists())), 1), otherwise=0
     ),
     "blocker_seq": _newest(blockers, "ix_blockers_own", "opened_seq", _is_own),
     "resolved_seq": _newest(
@@ -468,7 +475,10 @@ def _waits_on() -> Expression:
     )
     # The verdict is a column, since SQLite would copy a condition inwards.
     settled = sa.select(_SETTLED).select_from(marks).scalar_subquery()
-    return emitter.read(w, settled.is_not(sa.true()), value=w.c.group_id).limit(1).scalar_subquery()
+    waited_for = emitter.read(w, settled.is_not(sa.true()), value=w.c.group_id).limit(1)
+    # Most groups depend on none, and a walk makes two tables before it finds that out.
+    depends = emitter.read(d, d.c.session_id == m.session_id, d.c.group_id == m.group_id, d.c.removed_seq.is_(None))
+    return emitter.case((depends.exists(), waited_for.scalar_subquery()))
 
 
 _PASSED_ON = (

@@ -77,7 +77,7 @@ def _table(connection: sqlite3.Connection, name: str) -> Table:
 
 
 def copy(source: str, target: str, at: str, *, deadline_s: float, allow_superuser: bool = False) -> Copied:
-    """Copy all rows in one transaction.
+    """Copy all rows in one transaction, while nobody takes a step in the source: who wants to waits.
 
     Args:
         source, target: a file or a URL each; the target is a file that does not exist, or an empty database.
@@ -87,22 +87,37 @@ def copy(source: str, target: str, at: str, *, deadline_s: float, allow_superuse
         Refused: NOT_EMPTY. EnvironmentProblem: CORRUPT, the copy does not verify; and those of both databases. Nothing
             was changed.
     """
-    reading = _opened(source, deadline_s)
-    try:
+    with _held(source, deadline_s), contextlib.closing(_opened(source, deadline_s)) as reading:
         reading.execute("BEGIN")
         if database_urls.is_postgresql(target):
             with server.filling(target, deadline_s, allow_superuser=allow_superuser) as filling:
                 rows = sum(filling.load(each, _rows(reading, each)) for each in tables())
                 return Copied(rows, _verified(reading, filling))
         return _into_file(reading, target, at)
-    finally:
-        reading.close()
 
 
-def _opened(source: str, deadline_s: float) -> Any:
-    if database_urls.is_postgresql(source):
-        return server.connect(source, write=False, deadline=deadline_s)
-    return sqlite.connect(source, write=False, deadline=deadline_s)
+@contextlib.contextmanager
+def _held(source: str, deadline_s: float) -> Iterator[None]:
+    """Keep steps from being taken in a database; in one that cannot be written here, nobody here takes any."""
+    try:
+        holding = _opened(source, deadline_s, write=not database_urls.is_postgresql(source))
+    except EnvironmentProblem as problem:
+        if problem.code != "READ_ONLY":
+            raise
+        yield
+        return
+    with contextlib.closing(holding):
+        if database_urls.is_postgresql(source):
+            holding.execute("BEGIN")
+            holding.wait_for(STORE_CHAIN, deadline_s)
+        else:
+            sqlite.begin_immediate(holding, deadline_s)
+        yield
+
+
+def _opened(source: str, deadline_s: float, *, write: bool = False) -> Any:
+    connect = server.connect if database_urls.is_postgresql(source) else sqlite.connect
+    return connect(source, write=write, deadline=deadline_s)
 
 
 def _rows(reading: Any, table: Table) -> Iterator[tuple[Any, ...]]:

@@ -27,7 +27,7 @@ MAIN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
 # A group that only names the project manager has given out no turn of its own.
 TURNS = """SELECT turn, NULL FROM sessions WHERE id = :session AND awaited_role = :role AND turn IS NOT NULL
         AND :agent IN (awaited_agent_id, awaited_role)
-    UNION ALL SELECT * FROM (SELECT turn, id FROM task_groups INDEXED BY ix_task_groups_in_progress
+    UNION ALL SELECT * FROM (SELECT turn, id FROM task_groups INDEXED BY ix_task_groups_open
         WHERE session_id = :session AND status = 'in_progress' AND awaited_role = :role AND turn IS NOT NULL
         AND awaited_action <> 'wait' AND :agent IN (awaited_agent_id, awaited_role) ORDER BY created_seq)"""
 COUNTS = """SELECT status, count(*) FROM tasks INDEXED BY ix_tasks_parent

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import psycopg
 from psycopg import adapt, pq
+from psycopg.types.string import ByteaLoader
 
 from orchestrator import errors
 from orchestrator.core import sha256
@@ -51,14 +52,14 @@ _NUMBERS = -1
 """Held from the event of a step to its commit, which telling of the step keeps others from as well."""
 _SHARE_STORE = "SELECT pg_advisory_xact_lock_shared($1::integer, 0)"
 _TAKE_CHAIN = "SELECT pg_advisory_xact_lock($1::integer, $2::integer)"
-_TAKE_SESSION = "SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE"
+_VERSION = "SELECT version_num FROM alembic_version"
+_TAKE_SESSION = f"SELECT ({_VERSION}) FROM sessions WHERE id = $1 FOR UPDATE"
 _SKIP_SESSION = f"{_TAKE_SESSION} SKIP LOCKED"
 _CHANNEL = "orchestrator_steps"
 _TELL = f"NOTIFY {_CHANNEL}; COMMIT"
 """Ends a step. It is told with the commit itself, never before it, and to nobody where that fails."""
 _TOUCH = "UPDATE alembic_version SET version_num = version_num"
 _STORED = "SELECT hash FROM audit_events WHERE session_id = $1 AND seq = $2"
-_VERSION = "SELECT version_num FROM alembic_version"
 _RIGHTS = "SELECT current_setting('is_superuser'), current_setting('transaction_read_only'), pg_is_in_recovery()::text"
 _OTHERS = """SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND backend_type = 'client backend' LIMIT 1"""
@@ -95,6 +96,16 @@ class _Whole(adapt.Loader):
 
     def load(self, data: Any) -> int:
         return int(bytes(data))
+
+
+class _Number(adapt.Loader):
+    """A number of anybody's; null where it is none, as in SQLite."""
+
+    def load(self, data: Any) -> int | float | None:
+        text = bytes(data).decode()
+        if text == "NaN":
+            return None
+        return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
 
 
 class _Text(adapt.Loader):
@@ -298,7 +309,19 @@ class Connection:
         return max(0, cursor.rowcount)
 
     def lock(self, chain: str, deadline_s: float) -> None:
-        """Take the lock of a chain for the transaction that is open; before its first read.
+        """Take the lock of a chain for the step that is open; before its first read.
+
+        Raises:
+            EnvironmentProblem: BUSY after `deadline_s` seconds; SCHEMA_TOO_NEW, SCHEMA_TOO_OLD, the schema was brought
+                to another version since the connection was opened.
+        """
+        version = self.wait_for(chain, deadline_s)
+        found = read_version(self) if version is None else int(version)
+        if found != constants.SCHEMA_VERSION:
+            raise _other_version(self.path, found)
+
+    def wait_for(self, chain: str, deadline_s: float) -> str | None:
+        """Take the lock of a chain, whatever version the schema has, which is told where the chain's session has a row.
 
         Raises:
             EnvironmentProblem: BUSY after `deadline_s` seconds.
@@ -306,15 +329,18 @@ class Connection:
         self.wait_for_locks(deadline_s)
         if chain == constants.STORE_CHAIN:
             self.run(_TAKE_CHAIN, (_KEY, 0))
-            return
+            return None
+        # A schema is changed by whoever has this alone: what is read behind it is as it stays for the step.
         self.run(_SHARE_STORE, (_KEY,))
         if self.skips and self.run(_SKIP_SESSION, (chain,)).fetchone() is None:
-            found = problems.busy(self.path)
-            found.data[constants.SKIPPED] = True
-            raise found
-        if self.run(_TAKE_SESSION, (chain,)).fetchone() is None:
+            problem = problems.busy(self.path)
+            problem.data[constants.SKIPPED] = True
+            raise problem
+        found = self.run(_TAKE_SESSION, (chain,)).fetchone()
+        if found is None:
             # A session that is just created has no row yet, and two may be creating it.
             self.run(_TAKE_CHAIN, (_KEY, _number(chain)))
+        return None if found is None else str(found[0])
 
     def settle(self, deadline_s: float = sqlite.DEADLINE_S) -> None:
         """Nothing: no steps share a commit here."""
@@ -372,17 +398,35 @@ class Connection:
         self._driver = self._opened()
         self.run("BEGIN")
         try:
-            self.lock(chain, self._deadline_s)
+            self.wait_for(chain, self._deadline_s)
             row = self.run(_STORED, (chain, seq)).fetchone()
         finally:
             self.run("ROLLBACK")
         return row is not None and bytes(row[0]) == digest
 
-    def run(self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False) -> Cursor:
-        """Run a statement that is written for this server; raises as `execute` does."""
+    def show_every_type(self) -> None:
+        """Give values of any type: numbers as such, bytes as bytes, all else as the server writes it."""
+        adapters = self._driver.adapters
+        for each in adapters.types:
+            for oid in filter(None, (each.oid, each.array_oid)):
+                adapters.register_loader(oid, _Text)
+        for name in ("int2", "int4", "int8", "oid", "numeric", "float4", "float8"):
+            adapters.register_loader(name, _Number)
+        for name, loader in (("bool", _Flag), ("bytea", ByteaLoader)):
+            adapters.register_loader(name, loader)
+
+    def run(
+        self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False, alone: bool = False
+    ) -> Cursor:
+        """Run a statement that is written for this server; raises as `execute` does.
+
+        Args:
+            hides: leave out the hidden key where `*` gave it.
+            alone: refuse a text of more than one statement.
+        """
         try:
             cursor = psycopg.RawCursor(self._driver)
-            cursor.execute(sql, values or None)
+            cursor.execute(sql, values or None, prepare=alone or None)
         except psycopg.Error as error:
             raise _translated(error, self.path) from error
         return Cursor(cursor, hides)
@@ -438,10 +482,8 @@ def connect(
     )
     try:
         version = read_version(connection)
-        if version > constants.SCHEMA_VERSION:
-            raise problems.too_new(connection.path, version)
-        if version < constants.SCHEMA_VERSION:
-            raise older(connection.path, version)
+        if version != constants.SCHEMA_VERSION:
+            raise _other_version(connection.path, version)
     except BaseException:
         connection.close()
         raise
@@ -490,7 +532,7 @@ def create(url: str, at: str, *, actor: str, deadline: float = sqlite.DEADLINE_S
     try:
         connection.execute("BEGIN IMMEDIATE")
         # Several may start at once; whoever comes second finds the schema.
-        connection.lock(constants.STORE_CHAIN, deadline)
+        connection.wait_for(constants.STORE_CHAIN, deadline)
         before = read_version(connection)
         if before > constants.SCHEMA_VERSION:
             raise problems.too_new(connection.path, before)
@@ -522,7 +564,7 @@ def filling(url: str, deadline_s: float, *, allow_superuser: bool) -> Iterator[C
     connection = open_server(url, write=True, deadline=deadline_s, allow_superuser=allow_superuser)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        connection.lock(constants.STORE_CHAIN, deadline_s)
+        connection.wait_for(constants.STORE_CHAIN, deadline_s)
         if read_version(connection):
             raise problems.not_empty(connection.path)
         _require_empty(connection)
@@ -609,10 +651,14 @@ def _connected(url: str, deadline_s: float) -> psycopg.Connection[Any]:
 
 
 _HELP = (
+    ("certificate verify failed", "name the certificate of the server's authority in the URL: sslrootcert=FILE"),
+    ("root certificate file", "name the certificate of the server's authority in the URL: sslrootcert=FILE"),
+    ("does not match host name", "name the host in the URL as its certificate does"),
+    ("does not support SSL", "set ssl = on on the server, with its certificate"),
     ("password authentication failed", "give the right password: in the URL, PGPASSWORD or ~/.pgpass"),
     ("no password supplied", "give the password: in the URL, PGPASSWORD or ~/.pgpass"),
     ("does not exist", "create it: createdb NAME, or createuser NAME"),
-    ("no pg_hba.conf entry", "let pg_hba.conf of the server admit this user, database and address"),
+    ("pg_hba.conf", "let pg_hba.conf of the server admit this user, database and address"),
     ("too many clients", "wait until others have ended, or raise max_connections"),
     ("invalid", "write it as postgresql://USER@HOST/DATABASE"),
 )
@@ -648,8 +694,8 @@ def _translated(error: psycopg.Error, path: str) -> Exception:
             "BUSY", sentence("{} ended a statement: {}. Nothing was written.", _database(path), said),
             "raise statement_timeout of the role or database, and run the same command again", db=path,
         )
-    if state == "25006":
-        return _read_only(path, is_replica=False)
+    if state == "25006" or "during recovery" in said:
+        return _read_only(path, is_replica="during recovery" in said)
     if state == "42501":
         return errors.EnvironmentProblem(
             "READ_ONLY", sentence("{} refuses this user: {}.", _database(path), said),
@@ -674,6 +720,11 @@ def _read_only(path: str, *, is_replica: bool) -> errors.EnvironmentProblem:
         "set default_transaction_read_only to off for this user or database"
     )
     return errors.EnvironmentProblem("READ_ONLY", sentence("{} is read-only: {}.", _database(path), why), way, db=path)
+
+
+def _other_version(path: str, version: int) -> errors.EnvironmentProblem:
+    is_newer = version > constants.SCHEMA_VERSION
+    return problems.too_new(path, version) if is_newer else older(path, version)
 
 
 def older(path: str, version: int) -> errors.EnvironmentProblem:

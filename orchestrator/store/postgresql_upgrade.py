@@ -57,7 +57,7 @@ def upgrade(
     connection = postgresql.open_server(url, write=True, deadline=deadline, allow_superuser=allow_superuser)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        connection.lock(constants.STORE_CHAIN, deadline)
+        connection.wait_for(constants.STORE_CHAIN, deadline)
         before = postgresql.read_version(connection)
         if before > constants.SCHEMA_VERSION:
             raise problems.too_new(connection.path, before)

@@ -98,11 +98,11 @@ def gone(path: str, last: str, copy: str | None) -> errors.EnvironmentProblem:
 
 
 def address(scheme: str, where: str) -> errors.EnvironmentProblem:
-    """What was given for a file is the address of a database server, of which none is supported yet."""
+    """What was given for a file is the address of a database of a kind that is not supported."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        sentence("{} is the address of a database ({}:...); only files are supported.", local(where), scheme),
-        sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
+        sentence("{} is the address of a database ({}:...); files and PostgreSQL are supported.", local(where), scheme),
+        sentence("name a file, or postgresql://...: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
         scheme=scheme,
     )
 

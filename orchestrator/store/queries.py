@@ -222,10 +222,18 @@ STEP_DECISIONS = """SELECT * FROM router_decisions INDEXED BY sqlite_autoindex_r
     WHERE session_id = :session AND seq = :seq ORDER BY part"""
 LAST_DECISIONS = """SELECT * FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id = :group ORDER BY rowid DESC LIMIT :limit"""
-_TURNS_OF_GROUP = """SELECT turn FROM (SELECT turn FROM standalone_handoffs
+# A hand-off that is stored with the decision of another group starts its own one: that move leads to it.
+_STARTED_BY_ANOTHER = """FROM status_changes c INDEXED BY ix_status_changes_entity
+    CROSS JOIN router_decisions b INDEXED BY sqlite_autoindex_router_decisions_1
+    WHERE c.session_id = {0} AND c.entity = 'group' AND c.entity_id = {1}
+    AND b.session_id = c.session_id AND b.seq = c.seq AND b.handoff_group = c.entity_id"""
+_TURNS_OF_GROUP = f"""SELECT turn FROM (SELECT turn FROM standalone_handoffs
         WHERE session_id = :session AND group_id = :group ORDER BY turn DESC LIMIT :limit)
     UNION ALL SELECT seq FROM (SELECT seq FROM router_decisions INDEXED BY idx_router_decisions_session
-        WHERE session_id = :session AND group_id = :group AND handoff IS NOT NULL ORDER BY rowid DESC LIMIT :limit)
+        WHERE session_id = :session AND group_id = :group AND handoff IS NOT NULL AND handoff_group IS NULL
+        ORDER BY rowid DESC LIMIT :limit)
+    UNION ALL SELECT seq FROM (SELECT c.seq {_STARTED_BY_ANOTHER.format(":session", ":group")}
+        ORDER BY c.seq DESC LIMIT :limit)
     ORDER BY 1 DESC LIMIT :limit"""
 LAST_TURNS = _TURNS_OF_GROUP
 """The newest turns of a group; each place is read from its end, since the view would be read from its beginning."""
@@ -264,7 +272,7 @@ _SPAN = "session_id = :session AND seq > :since AND seq <= :until"
 
 STEP_ROWS: dict[str, str] = {
     # With the turn that the project manager took from another role, on which nothing was decided since it was given.
-    "report": """SELECT r.*, CASE WHEN r.role = 'project_manager' AND r.group_id IS NOT NULL AND (
+    "report": f"""SELECT r.*, CASE WHEN r.role = 'project_manager' AND r.group_id IS NOT NULL AND (
             SELECT json_extract(e.input, '$.interrupt') FROM audit_events e
             WHERE e.session_id = r.session_id AND e.seq = r.seq
         ) IS NOT NULL THEN (
@@ -277,7 +285,9 @@ STEP_ROWS: dict[str, str] = {
                     AND o.group_id = r.group_id AND o.turn < r.seq
                 UNION ALL SELECT b.seq FROM router_decisions b INDEXED BY idx_router_decisions_session
                     WHERE b.session_id = r.session_id AND b.group_id = r.group_id AND b.seq < r.seq
-                    AND b.handoff IS NOT NULL) given)
+                    AND b.handoff IS NOT NULL AND b.handoff_group IS NULL
+                UNION ALL SELECT c.seq {_STARTED_BY_ANOTHER.format("r.session_id", "r.group_id")}
+                    AND c.seq < r.seq) given)
         ) END AS interrupted
         FROM agent_reports r WHERE r.session_id = :session AND r.seq > :since AND r.seq <= :until
         ORDER BY r.seq, r.part""",

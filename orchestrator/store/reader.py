@@ -67,21 +67,21 @@ CLARIFICATIONS = """SELECT count(*) FROM questions INDEXED BY ix_questions_sessi
 SOFT_STOPS = """SELECT type, phases_completed FROM resume_points INDEXED BY ix_resume_points_group
     WHERE session_id = :session AND group_id IS :group AND seq > :since AND class = 'soft'
     ORDER BY seq DESC LIMIT :most"""
-IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_in_progress
+IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_open
     WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NOT NULL
     AND kind = :kind ORDER BY created_seq"""
-OPEN_GROUP = """SELECT 1 FROM task_groups INDEXED BY ix_task_groups_in_progress
+OPEN_GROUP = """SELECT 1 FROM task_groups INDEXED BY ix_task_groups_open
         WHERE session_id = :session AND status = 'in_progress'
-    UNION ALL SELECT 1 FROM task_groups INDEXED BY ix_task_groups_pending
+    UNION ALL SELECT 1 FROM task_groups INDEXED BY ix_task_groups_open
         WHERE session_id = :session AND status = 'pending' LIMIT 1"""
-MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_in_progress
+MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_open
     WHERE session_id = :session AND status = 'in_progress' AND awaited_role = 'project_manager' AND turn IS NOT NULL"""
-AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_in_progress
+AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_open
     WHERE g.session_id = :session AND g.status = 'in_progress' AND g.awaited_role = 'project_manager'
     ORDER BY g.created_seq"""
 HELD = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_held
     WHERE g.session_id = :session AND g.held IS NOT NULL ORDER BY g.held_seq, g.id"""
-IDLE = """SELECT id FROM task_groups INDEXED BY ix_task_groups_in_progress
+IDLE = """SELECT id FROM task_groups INDEXED BY ix_task_groups_open
     WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL ORDER BY created_seq"""
 PATH = """SELECT approved_met, merged_met, valid, awaiting_confirmation, missing FROM completion_paths
     WHERE session_id = :session AND group_id = :group"""
@@ -90,18 +90,18 @@ BOARD = f"""SELECT
     count(CASE WHEN {_RUNNING} THEN 1 END),
     count(CASE WHEN {_RUNNING} AND g.kind = 'research' THEN 1 END),
     count(CASE WHEN g.held IS NOT NULL AND g.awaited_role <> 'project_manager' THEN 1 END),
-    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_pending
+    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_open
         WHERE session_id = :session AND status = 'pending'),
     count(CASE WHEN g.awaited_role <> 'project_manager' THEN 1 END),
     EXISTS (SELECT 1 FROM questions INDEXED BY ix_questions_open
         WHERE session_id = :session AND closed_seq IS NULL),
     count(CASE WHEN g.awaited_role = 'project_manager' AND g.held IS NULL AND g.awaited_action <> 'wait' THEN 1 END)
-    FROM task_groups g INDEXED BY ix_task_groups_in_progress
+    FROM task_groups g INDEXED BY ix_task_groups_open
     WHERE g.session_id = :session AND g.status = 'in_progress' AND g.awaited_role IS NOT NULL"""
 PENDING = f"""SELECT {packed(column_names("task_groups"), "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
         JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL AND t.status <> 'completed')
-    FROM task_groups g INDEXED BY ix_task_groups_pending
+    FROM task_groups g INDEXED BY ix_task_groups_open
     WHERE g.session_id = :session AND g.status = 'pending'
     AND NOT EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
         WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.task_id IS NULL AND b.resolved_seq IS NULL)

@@ -11,7 +11,7 @@ import math
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.core import names
 from orchestrator.core.named_tuple import NamedTuple
@@ -98,7 +98,7 @@ def ask(path: str, sql: str, *, limit: int, timeout_s: float, deadline_s: float 
         UsageError: SQL_INVALID, it is none; QUERY_TIMEOUT.
         EnvironmentProblem: as `sqlite.connect`.
     """
-    _check_start(sql)
+    check_start(sql)
     connection = sqlite.connect(path, write=False, deadline=deadline_s)
     try:
         return _Question(connection, sql, timeout_s, deadline_s).answer(limit)
@@ -129,9 +129,9 @@ class _Question:
         try:
             cursor = sqlite.retry(lambda: connection.execute(self._sql), connection.path, self._deadline_s)
             if cursor.description is None:
-                raise _invalid("there is no statement in it")
+                raise invalid("there is no statement in it")
             columns = [str(column[0]) for column in cursor.description]
-            return Found(columns, *_taken(cursor, limit))
+            return Found(columns, *taken(cursor, limit))
         except (sqlite3.Error, sqlite3.Warning, MemoryError) as error:
             raise self._explained(error) from None
 
@@ -157,22 +157,22 @@ class _Question:
 
     def _explained(self, error: BaseException) -> BaseException:
         if self._denied is not None:
-            return _not_permitted(f"this would {self._denied}")
+            return not_permitted(f"this would {self._denied}")
         if isinstance(error, MemoryError):
-            return _invalid("it needs more memory than available")
+            return invalid("it needs more memory than available")
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
-            return _timeout(self._timeout_s) if self._late else KeyboardInterrupt()
+            return timeout(self._timeout_s) if self._late else KeyboardInterrupt()
         known = sqlite.translate(error, self._connection.path) if isinstance(error, sqlite3.Error) else None
         return known or self._wrong(str(error))
 
     def _wrong(self, message: str) -> OrchestratorError:
         if "one statement at a time" in message:
-            return _invalid("it holds more than one statement")
+            return invalid("it holds more than one statement")
         if "bindings" in message or "binding" in message:
-            return _invalid("it has parameters, but no values were given")
+            return invalid("it has parameters, but no values were given")
         place = self._place(message)
         where = f", at character {place + 1}" if place is not None else ""
-        return _invalid(message[:_MESSAGE_LENGTH] + where)
+        return invalid(message[:_MESSAGE_LENGTH] + where)
 
     def _place(self, message: str) -> int | None:
         """Where the text stands that SQLite complains of; None where that cannot be told."""
@@ -194,18 +194,26 @@ class _Question:
         return False
 
 
-def _check_start(sql: str) -> None:
+def check_start(sql: str, reading: Sequence[str] = READING) -> str:
+    """The word that a text begins with, which has to be that of a statement that reads.
+
+    Args:
+        reading: how it may begin.
+
+    Raises:
+        Refused: NOT_PERMITTED, it does something else. UsageError: SQL_INVALID.
+    """
     found = _START.match(sql)
     word = (found[1] if found else None) or ""
-    if word.upper() in READING:
-        return
+    if word.upper() in reading:
+        return word.upper()
     if word.upper() in _OTHERS:
-        raise _not_permitted(f"only {', '.join(READING)} are allowed, not {word.upper()}")
+        raise not_permitted(f"only {', '.join(reading)} are allowed, not {word.upper()}")
     if not word:
-        raise _invalid("there is no statement in it")
-    near = names.nearest(word, READING)
+        raise invalid("there is no statement in it")
+    near = names.nearest(word, reading)
     hint = f"; did you mean {near}?" if near else ""
-    raise _invalid(f"it begins with {names.shown(word)}, not with {' or '.join(READING)}{hint}", near)
+    raise invalid(f"it begins with {names.shown(word)}, not with {' or '.join(reading)}{hint}", near)
 
 
 def _is_open(act: int, first: str | None, second: str | None) -> bool:
@@ -217,7 +225,8 @@ def _is_open(act: int, first: str | None, second: str | None) -> bool:
     return act in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
 
 
-def _taken(cursor: sqlite3.Cursor, limit: int) -> tuple[list[list[Any]], bool]:
+def taken(cursor: Iterable[Sequence[Any]], limit: int) -> tuple[list[list[Any]], bool]:
+    """Rows as they are answered, so many at most, and whether there are more."""
     rows: list[list[Any]] = []
     size = 0
     for row in cursor:
@@ -247,17 +256,20 @@ def _places(sql: str, token: str) -> Iterator[int]:
     return (match.start() for match, _ in zip(words, range(_PLACES_TRIED), strict=False))
 
 
-def _not_permitted(why: str) -> Refused:
+def not_permitted(why: str) -> Refused:
+    """A statement would do something else than read."""
     message = f"Queries are read-only: {why[:_MESSAGE_LENGTH]}."
     return Refused("NOT_PERMITTED", message, suggest("audit query", help=True))
 
 
-def _invalid(why: str, near: str | None = None) -> UsageError:
+def invalid(why: str, near: str | None = None) -> UsageError:
+    """A text is no statement that can be run; `near` is a word that may have been meant."""
     example = suggest("audit query", sql="SELECT name, sql FROM sqlite_master")
     more = {"did_you_mean": near} if near else {}
     return UsageError("SQL_INVALID", f"The SQL cannot be run: {why}{'' if why.endswith('?') else '.'}", example, **more)
 
 
-def _timeout(seconds: float) -> UsageError:
+def timeout(seconds: float) -> UsageError:
+    """A statement has taken longer than it may."""
     message = f"The query was stopped after {seconds:g} s."
     return UsageError("QUERY_TIMEOUT", message, "Narrow the query, or repeat with a longer --timeout")

@@ -50,9 +50,10 @@ _STORE = f"'{STORE_CHAIN}'"
 _BY_REQUEST = "(SELECT session_id AS s, request_id AS r FROM requests {where} ORDER BY session_id, seq LIMIT -1) k"
 _BY_REQUEST += " CROSS JOIN requests t ON t.session_id = k.s AND t.request_id = k.r"
 # A step covers the hand-offs that are stored with its decisions first, and then the others as they were written.
-_BY_TURN = """(SELECT k.session_id, k.turn, ifnull(d.group_id, o.group_id) AS group_id,
+_BY_TURN = """(SELECT k.session_id, k.turn, ifnull(ifnull(d.handoff_group, d.group_id), o.group_id) AS group_id,
         ifnull(d.handoff_agent, o.agent_id) AS agent_id, ifnull(d.handoff, o.document) AS document,
-        CASE WHEN d.rowid IS NULL THEN o.hash ELSE d.handoff_hash END AS hash, k.place FROM (
+        CASE WHEN d.rowid IS NULL THEN o.hash WHEN d.handoff_group IS NULL THEN d.handoff_hash
+            ELSE d.handoff_group_hash END AS hash, k.place FROM (
             SELECT session_id, seq AS turn, part AS place, rowid AS of_decision, NULL AS other
             FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
             {of_step} AND (handoff IS NOT NULL OR handoff_agent IS NOT NULL)

@@ -31,6 +31,7 @@ from orchestrator.store.emitter import Guard
 GUARDS: tuple[Guard, ...] = (
     *guards_tables.GUARDS,
     *guards_rows.GUARDS,
+    *guards_handoffs.GUARDS,
     *guards_groups.GUARDS,
     *guards_tasks.GUARDS,
     *guards_imported.GUARDS,

@@ -80,7 +80,7 @@ COLUMNS = {
 }
 """The columns that a step writes, in the order of the declared schema, with the defaults of the declared schema."""
 
-STORED_WITH = {"router_decisions": ("handoff_agent", "handoff")}
+STORED_WITH = {"router_decisions": ("handoff_agent", "handoff", "handoff_group", "handoff_group_hash")}
 """Columns of a table in which a row of another is stored, under whose name that is read and covered."""
 
 STORED_AS = {"handoffs": "standalone_handoffs"}

@@ -30,7 +30,7 @@ agent_reports = sa.Table(
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint("part = 1", name="one_report_per_step"),
     # Each further index would be a page of its own in nearly every step (STO-34).
-    sa.Index("ix_agent_reports_group", "session_id", "group_id", "seq", "role", "effect", "response_status"),
+    sa.Index("ix_agent_reports_group", "session_id", "group_id", "seq", "role", "effect"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),
     sa.Index("ix_agent_reports_verdict", "session_id", "seq", sqlite_where=sa.text("role = 'validator'")),
 )
@@ -71,6 +71,8 @@ router_decisions = sa.Table(
     columns.text("answer"),
     columns.text("handoff_agent", null=True),
     columns.text("handoff", null=True),
+    columns.text("handoff_group", null=True),
+    columns.text("handoff_group_hash", null=True),
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint(
         "(report_id IS NULL OR (part = 1 AND report_id = session_id || '\\:R' || seq))"
@@ -97,8 +99,8 @@ standalone_handoffs = sa.Table(
     columns.text("hash"),
     sa.UniqueConstraint("session_id", "group_id", "turn"),
 )
-"""Hand-offs that no single decision can hold: it starts several agents, or one for the session as a whole; and all that
-were written before decisions held any. The view `handoffs` has these and the others."""
+"""Hand-offs that no single decision can hold: it starts several agents, or one for the session as a whole; and those
+that older versions wrote here. The view `handoffs` has these and the others."""
 
 context_items = sa.Table(
     "context_items",

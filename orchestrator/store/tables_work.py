@@ -94,15 +94,16 @@ task_groups = sa.Table(
     sa.CheckConstraint("priority BETWEEN 0 AND 3", name="priority"),
     sa.CheckConstraint("held IS NULL OR held IN ('slot', 'session_paused')", name="held"),
     sa.CheckConstraint("status = 'in_progress' OR awaited_role IS NULL", name="awaited"),
+    # No report moves a group within it, so most steps leave it as it is. It holds any number of pending groups in the
+    # order in which they are started, and few in progress, which are sorted where their order counts (STO-52).
     sa.Index(
-        "ix_task_groups_pending",
+        "ix_task_groups_open",
         "session_id",
+        "status",
         "priority",
         "created_seq",
-        sqlite_where=sa.text("status = 'pending'"),
+        sqlite_where=sa.text("status = 'pending' OR status = 'in_progress'"),
     ),
-    # No report moves a group within it, so most steps leave it as it is; it holds few groups at a time (STO-19).
-    sa.Index("ix_task_groups_in_progress", "session_id", "created_seq", sqlite_where=sa.text("status = 'in_progress'")),
     sa.Index("ix_task_groups_held", "session_id", "held_seq", sqlite_where=sa.text("held IS NOT NULL")),
     sqlite_with_rowid=False,
 )

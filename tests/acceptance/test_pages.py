@@ -400,6 +400,42 @@ def register(page: Any, house: WebHouse) -> None:
     page.get_by_role("heading", name="newcomer").wait_for()
 
 
+@pytest.mark.parametrize("scripted", [True, False])
+def test_an_act_leads_back_says_what_it_did_and_escape_closes_its_menu(
+    house: WebHouse, visit: Open, scripted: bool
+) -> None:
+    session = f"acts-{scripted}"
+    asked = house.batch(
+        ("session create", {"id": session, "goal": "Act"}),
+        ("group create", {"id": "A", "session_id": session, "name": "A"}),
+        ("route", {"session_id": session, "current_agent": "project_manager", "status": "PLANNING_COMPLETE"}),
+        ("route", {"session_id": session, "group_id": "A", "current_agent": "developer", "status": "BLOCKED",
+                   "summary": "no key"}),
+    )  # fmt: skip
+    assert len(asked) == 4
+    page = visit(java_script_enabled=scripted).page
+    group = f"{house.url}/sessions/{session}/groups/A"
+    page.goto(group)
+    if scripted:
+        press_until(page, "Tab", "#acts > summary")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Escape")
+        held = "[document.querySelector('#acts').open, document.activeElement.matches('#acts > summary')]"
+        assert page.evaluate(held) == [False, True]
+    page.get_by_role("link", name="Lift it").click()
+    assert page.get_by_text("no key", exact=True).is_visible()
+    page.get_by_label("Why").fill("the key is there")
+    page.get_by_role("button", name="Lift a blocker").click()
+    page.wait_for_url(group)
+    told = page.locator("#did").inner_text()
+    assert re.fullmatch(r"Blocker \S+ was lifted; the developer was started on A\.", told)
+    if scripted:
+        page.locator("#said", has_text="was lifted").wait_for(state="attached")
+    page.reload()
+    assert page.locator("#did").count() == 0
+
+
 def test_a_reply_needs_no_script(house: WebHouse, visit: Open) -> None:
     house.batch(
         ("session create", {"id": "plain", "goal": ""}),

@@ -81,8 +81,8 @@ def fill(context: Any, session: str, size: int) -> None:
 
 def places(session: str) -> list[str]:
     """The pages of a session. A verdict on very many groups is a dry run of the validator, and no page's work."""
-    tabs = ["", "?state=blocked", "/time", "/graph", "/decisions", "/steps", "/runs", "/tasks", "/evidence"]
-    more = ["/groups/G1", "/groups/G2", "/do/group", "/do/end"]
+    tabs = ["", "?state=blocked", "/time", "/graph", "/graph?size=200", "/decisions", "/steps", "/runs", "/tasks"]
+    more = ["/evidence", "/groups/G1", "/groups/G2", "/do/group", "/do/end", "/do/cancel?group=G3"]
     return [f"/sessions/{session}{tab}" for tab in (*tabs, *more)] + ["/", "/sessions", "/projects"]
 
 

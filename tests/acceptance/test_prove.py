@@ -12,10 +12,10 @@ import pytest
 from orchestrator import resources, testing
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.proof import model_check, move_memory, possible_moves, sandbox, search_state, state_search
-from orchestrator.app.proof.possible_moves import LEAN, PLAIN, SMALL, WIDE, Setting
-from orchestrator.app.proof.sandbox import BELOW, Move, World
-from orchestrator.app.proof.state_search import Search
+from orchestrator.app.prover import model_check, move_memory, possible_moves, sandbox, search_state, state_search
+from orchestrator.app.prover.possible_moves import LEAN, PLAIN, SMALL, WIDE, Setting
+from orchestrator.app.prover.sandbox import BELOW, Move, World
+from orchestrator.app.prover.state_search import Search
 from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader

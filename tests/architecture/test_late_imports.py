@@ -33,7 +33,7 @@ LATE = frozenset(
     app.kernel.agent_checks app.kernel.attached_evidence
     app.kernel.credentials app.kernel.human app.kernel.durations app.kernel.operations
     app.kernel.connection_pool app.kernel.copy_in_memory app.kernel.malformed_calls app.kernel.views app.maintenance
-    app.people.answer_question app.people.person_proof app.proof.model_check app.questions.inbox
+    app.people.answer_question app.people.person_proof app.prover.model_check app.questions.inbox
     app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.run_hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service

@@ -160,7 +160,7 @@ def test_a_database_is_named_by_path_or_url(made: pathlib.Path) -> None:
         with Orchestrator.open(name, read_only=True) as o:
             assert [session["id"] for session in o.session_list()["sessions"]] == ["S1"]
             assert o.path == str(made)
-    with pytest.raises(EnvironmentProblem, match="only files are supported"):
+    with pytest.raises(EnvironmentProblem, match="files and PostgreSQL are supported"):
         Orchestrator.open("mysql://host/name")
 
 

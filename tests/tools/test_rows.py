@@ -49,7 +49,7 @@ def test_the_raw_loop_writes_one_event_of_constant_hash_for_each_step(database: 
 
 def test_a_commit_writes_few_pages(tmp_path: pathlib.Path) -> None:
     """An index that nearly every step writes is a page more: what it saves must be worth that."""
-    assert frames.counted(tmp_path) <= 15.5
+    assert frames.counted(tmp_path) <= frames.MUST
 
 
 def test_a_measured_certificate_holds_and_is_as_large_as_it_says() -> None:

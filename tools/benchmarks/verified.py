@@ -35,7 +35,8 @@ _NO_GROUP = "NOT IN (SELECT id FROM task_groups UNION ALL SELECT '')"
 _STARTED = """SELECT h.turn FROM handoffs h WHERE h.session_id = agent_reports.session_id
     AND h.group_id = agent_reports.group_id AND h.turn < agent_reports.seq ORDER BY h.turn DESC LIMIT 1"""
 FITTING = (
-    f"DELETE FROM standalone_handoffs WHERE group_id {_NO_GROUP}",
+    "UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL, handoff_group = NULL, handoff_group_hash = NULL"
+    f" WHERE handoff_group {_NO_GROUP}",
     f"DELETE FROM agents WHERE group_id {_NO_GROUP}",
     "DELETE FROM status_changes WHERE entity = 'group' AND entity_id NOT IN (SELECT id FROM task_groups)",
     # Written in bulk, groups were made in the steps of reports, which plan nothing.

@@ -50,8 +50,17 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "it tells two reasons apart that both say yes, and the reason is told elsewhere",
     ),
     (
-        r"part:group_reasons:103 merge_seq > standing_seq is 1, of what is waited for",
+        r"part:group_reasons:(55 d\.session_id = m\.session_id|56 d\.group_id = m\.group_id|"
+        r"57 d\.removed_seq IS NULL) is 1",
+        "it spares a walk over dependencies that finds nothing",
+    ),
+    (
+        r"part:group_reasons:107 merge_seq > standing_seq is 1, of what is waited for",
         "of a merge that is not proven it tells two reasons apart that both say no, and the reason is told elsewhere",
+    ),
+    (
+        r"part:group_marks:\d+ r\.effect = 'test_fail' is 0",
+        "a failure that is open is told before answers are asked about, and one before the reopening answers nothing",
     ),
     (
         r"part:completion_paths:\d+ kind = 'code' is 1",

@@ -7,6 +7,7 @@ from orchestrator.app.task import answer_next, task_views
 from orchestrator.app.task.next_waits import CLOSED_GROUPS
 from orchestrator.core import permissions, tasks
 from orchestrator.core.permissions import Block
+from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.store import queries, snapshot_read, task_reader
@@ -83,17 +84,26 @@ def _next(context: Context, session: str, task: Task) -> Answer | None:
     return {"agent_id": agent.id, **{name: answer[name] for name in ("action", "state", "instruction")}}
 
 
+def _ended(said: str, row: Row, task: str, on: str, status: str) -> str:
+    """What a task waits for, as a sentence; with the command that drops it where it was cancelled."""
+    if status != tasks.CANCELLED:
+        return f"{said}."
+    drop = suggest("task undepend", id=task, on=on, session_id=row["session_id"], by=MANAGER, reason="TEXT")
+    return sentence("{} and will never be done; `{}` drops it.", said, drop)
+
+
 def _sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     closed = [*_session(context, answer["session_id"]), *_closed_group(context, row)]
     sentences = [_standing(row, answer), *closed]
     sentences += [_blocked(each) for each in answer["blockers"]]
     sentences += [f"Question {each['id']} is open about it: {each['text']}" for each in answer["questions"]]
     waits = [each for each in answer["depends_on"] if not each["satisfied"] and row["status"] not in CLOSED]
-    sentences += [f"It depends on task {each['id']} ({each['title']}), which is {each['status']}." for each in waits]
+    named = (f"It depends on task {each['id']} ({each['title']}), which is {each['status']}" for each in waits)
+    sentences += [_ended(said, row, row["id"], each["id"], each["status"])
+                  for said, each in zip(named, waits, strict=True)]  # fmt: skip
     above = task_reader.open_above(context.connection, row["session_id"], row["id"]) if _pending(row) else []
-    sentences += [
-        f"Task {each.of}, which it belongs to, depends on task {each.id}, which is {each.status}." for each in above
-    ]
+    said = "Task {0.of}, which it belongs to, depends on task {0.id}, which is {0.status}"
+    sentences += [_ended(said.format(each), row, each.of, each.id, each.status) for each in above]
     groups = answer["waits_for_groups"] if row["status"] not in CLOSED else ()
     sentences += [
         f"Its group {row['group_id']} depends on group {each['id']}, which is {each['status']}." for each in groups

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import attached_evidence, pagination
+from orchestrator.app.kernel import pagination
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.store import readonly_sql
+from orchestrator.core import database_urls
+from orchestrator.store import postgresql_query, readonly_sql
 
 
 def query(context: Context, *, sql: str, limit: int = 1000, timeout: int = 30) -> Answer:
-    """Run one reading statement on the database file: SELECT, WITH, VALUES, EXPLAIN, or a PRAGMA that only tells.
+    """Run one reading statement: SELECT, WITH, VALUES, EXPLAIN, or on a file a PRAGMA that only tells.
 
     It sees what is committed. Nothing can be written, attached or set by it.
 
@@ -26,9 +27,11 @@ def query(context: Context, *, sql: str, limit: int = 1000, timeout: int = 30) -
     Raises:
         Refused: NOT_PERMITTED, it would do something else than read.
         UsageError: USAGE, the limit; SQL_INVALID, with what is wrong and where; QUERY_TIMEOUT.
-        EnvironmentProblem: BUSY, READ_ONLY, CORRUPT; DATABASE_UNSUPPORTED, no server keeps a statement from acting.
+        EnvironmentProblem: BUSY, READ_ONLY, CORRUPT, NO_DATABASE.
     """
     pagination.check_limit(limit)
-    attached_evidence.require_file(context.path)
-    found = readonly_sql.ask(context.path, sql, limit=limit, timeout_s=timeout, deadline_s=context.deadline_s)
+    if database_urls.is_postgresql(context.path):
+        found = postgresql_query.ask(context.connection, sql, limit=limit, timeout_s=timeout)
+    else:
+        found = readonly_sql.ask(context.path, sql, limit=limit, timeout_s=timeout, deadline_s=context.deadline_s)
     return {"success": True, "columns": found.columns, "rows": found.rows, "has_more": found.has_more}

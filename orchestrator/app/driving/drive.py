@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import queue
 import re
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.app import starts
@@ -48,6 +46,8 @@ _SYNCHRONOUS = ("OFF", "NORMAL", "FULL", "EXTRA")
 _OF_CALLER = ("rules_version", "secrets", "state_folder", "acts_for", "client")
 _EXITS = {ACCEPTED: EXIT_OK, ENDED: EXIT_NEGATIVE, STALLED: EXIT_NEGATIVE}
 Key = tuple[str | None, int]
+_at_work = set[str]()
+"""The drivers of this process whose turns may still run, by their names."""
 
 
 class DrivenElsewhere(EnvironmentProblem):
@@ -197,7 +197,7 @@ class Driver:
         self._isolation = request.isolation or trees.NONE
         self._watcher, self._hold = watcher, hold
         self._level = _level_of(context)
-        self._client = f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._client = leftovers.client()
         self._busy: dict[Key, threading.Thread] = {}
         self._alone: set[Key] = set()
         self._limits: dict[str, tuple[float, int]] = {}
@@ -215,6 +215,7 @@ class Driver:
         Raises:
             OrchestratorError: what made it impossible to go on; what ran has ended by then.
         """
+        _at_work.add(self._client)
         try:
             self._tell("session")
             for each in preflight.warnings(self._root, self._isolation):
@@ -228,6 +229,8 @@ class Driver:
             self._fault = fault
             self._join()
             raise
+        finally:
+            _at_work.discard(self._client)
 
     # What happens
 
@@ -309,7 +312,7 @@ class Driver:
     def _round(self) -> Answer | None:
         """Start what may be started; how it has ended where nothing is left to do."""
         standing = status.status(self._context, session_id=self._session, brief=True)
-        leftovers.take_over(self._context, self._session, standing["spawns"], self._root, self._tell)
+        leftovers.take_over(self._context, self._session, standing["spawns"], self._root, self._tell, _at_work)
         # Read again: taking over may have routed an answer or opened a new turn.
         standing = status.status(self._context, session_id=self._session, brief=True)
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
+import uuid
+from collections.abc import Collection
 
 from orchestrator.app import starts
 from orchestrator.app.driving import trees, turn
@@ -15,7 +18,7 @@ from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports.requests import Redispatch
-from orchestrator.app.running import lock_acquisition, orphaned_runs, tree_evidence
+from orchestrator.app.running import lock_acquisition, orphaned_runs, tree_evidence, turn_runs
 from orchestrator.core.running import turn_verdict
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from orchestrator.runner import process_identity, repository
@@ -28,28 +31,59 @@ _COMMIT = "SELECT json_extract(input, '$.commit') FROM audit_events WHERE sessio
 REASON = "the process that started its agent is gone"
 
 
-def take_over(context: Context, session_id: str, turns: list[Answer], root: str, tell: Tell) -> None:
+def take_over(
+    context: Context, session_id: str, turns: list[Answer], root: str, tell: Tell, drivers: Collection[str] = ()
+) -> None:
     """See to the open turns whose starter is gone.
 
     Args:
         turns: the open turns, as `status` gives them.
+        drivers: those that work in this process, by their clients' names. One that has ended otherwise, such as with
+            the connection to its database, leaves starts behind though the process lives.
         root: the project's folder.
         tell: takes what happens, as events.
 
     Raises:
         EnvironmentProblem: what such a turn has left cannot be kept, such as GIT_FAILED; the turn stays as it is.
     """
-    lost = [each for each in turns if each.get("start", {}).get("state") == starts.LOST]
+    lost = [
+        each for each in turns
+        if (start := each.get("start")) and (start["state"] == starts.LOST or _is_left(start["client"], drivers))
+    ]  # fmt: skip
     if not lost:
         return
     # First, because it ends agents that still run: nobody may write into a tree while it is looked at.
     lock_acquisition.free_abandoned(context)
     for spawn in lost:
         start = starts.of_turn(context, session_id, spawn["group_id"], spawn["turn"])
-        if start is not None and start["state"] == starts.LOST:
+        own = start is not None and start["owner"] == process_identity.mine() and _is_left(start["client"], drivers)
+        if start is not None and own:
+            _end_own_runs(context, start)
+        if start is not None and (own or start["state"] == starts.LOST):
             # Another driver may be faster; whoever is slower is refused.
             with contextlib.suppress(Refused):
                 _take_over(context, start, spawn["action"], root, tell)
+
+
+def client() -> str:
+    """A name for a driver of this process."""
+    return f"{_OF_PROCESS.format(os.getpid())}{uuid.uuid4().hex[:8]}"
+
+
+_OF_PROCESS = "drive-{}-"
+
+
+def _is_left(name: str, drivers: Collection[str]) -> bool:
+    """Whether a driver is named like one of this process, which has none of that name."""
+    return name.startswith(_OF_PROCESS.format(os.getpid())) and name not in drivers
+
+
+def _end_own_runs(context: Context, start: Row) -> None:
+    """End the runs that a driver of this process has left; its threads are over."""
+    for run in turn_reader.of_turn(context.connection, start["session_id"], start["group_id"], start["turn"]):
+        if run.ended_at is None and run.owner == process_identity.mine():
+            with contextlib.suppress(Refused):
+                turn_runs.abandon(context, run, reason="its end could not be written when it came")
 
 
 def _keep_left(context: Context, start: Row, root: str, tell: Tell) -> None:

@@ -181,9 +181,11 @@ def _carry_out(
 ) -> Frozen:
     target = record.target
     if record.starts:
-        answer["spawns"] = [_start(work, session, version, start, record) for start in record.starts]
+        apart = len(record.starts) > 1 or _covers_others(work)
+        begun = [_start(work, session, version, start, record, apart=apart) for start in record.starts]
+        answer["spawns"] = [each for each, _ in begun]
         answer["groups_to_spawn"] = [start.group.id for start in record.starts]
-        return _NOT_FROZEN
+        return _NOT_FROZEN._replace(stored=begun[0][1].stored)
     if target.agent == PERSON:
         _await(work, record.waiting, PERSON, PERSON, target.action, turn=None)
         _open_blockers(work, record.waiting and record.waiting.id, PERSON)
@@ -227,8 +229,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
         listed = record.extras.get("groups")
         noted |= overview.groups_now(work.reader, session.id, listed, planned=bool(session.planned))
         reported = record.group.id if record.group else record.reported
-    # The rows of a step are covered in the order in which they are read: those with decisions first.
-    apart = group_id is None or group_id != answer["group_id"] or work.step.count("handoffs") > 0
+    apart = group_id is None or group_id != answer["group_id"] or _covers_others(work)
     frozen = freeze(
         work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported,
         apart=apart,
@@ -240,14 +241,29 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     return frozen
 
 
-def _start(work: Work, session: Session, version: Version, start: free_slots.Start, record: Record) -> Answer:
+def _covers_others(work: Work) -> bool:
+    """Whether the step has hand-offs that are rows of their own, which it covers behind those with decisions."""
+    return work.step.count("handoffs") > 0
+
+
+def _start(
+    work: Work, session: Session, version: Version, start: free_slots.Start, record: Record, *, apart: bool
+) -> tuple[Answer, Frozen]:
+    """Move a pending group and start its first agent; what the answer says of it, and the hand-off.
+
+    Args:
+        apart: whether the hand-off is a row of its own; otherwise the decision's row names its group and hash as well.
+    """
     group, role = start.group, start.role
     state_changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch", hold=True)
     agent = register_instance(work, role, group.id)
     _await(work, group, role, agent, "spawn", turn=work.seq, builds=role in BUILDERS)
     # A blocker that is open keeps a pending group from being started.
-    frozen = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context, ())
-    return {
+    frozen = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context, (), apart=apart)
+    if not apart:
+        of_group = {"handoff_group": group.id, "handoff_group_hash": str(frozen.hash)}
+        frozen = frozen._replace(stored={**frozen.stored, **of_group})
+    begun: Answer = {
         "group_id": group.id,
         "agent": role,
         "agent_id": agent,
@@ -256,6 +272,7 @@ def _start(work: Work, session: Session, version: Version, start: free_slots.Sta
         "handoff": handoff.command(session.id, group.id, work.seq),
         "handoff_hash": frozen.hash,
     }
+    return begun, frozen
 
 
 def freeze(

@@ -18,7 +18,7 @@ from orchestrator.core.oversized import Moved
 from orchestrator.core.suggestions import local, sentence
 from orchestrator.hints import Any
 from orchestrator.runner import atomic_files, evidence_kept, process_identity
-from orchestrator.store import constants, evidence, problems
+from orchestrator.store import constants, evidence
 from orchestrator.store.evidence import Fault, File, Inventory
 
 
@@ -32,16 +32,6 @@ class Evidence(NamedTuple):
 def of(connection: Any, session: str) -> Evidence:
     """The evidence of a session that lies in files."""
     return Evidence(evidence.files(connection, session), evidence.inventories(connection, session))
-
-
-def require_file(path: str) -> None:
-    """Require that the database of a call is a file, not one on a server.
-
-    Raises:
-        EnvironmentProblem: DATABASE_UNSUPPORTED.
-    """
-    if database_urls.is_postgresql(path):
-        raise problems.not_on_server("the call")
 
 
 def project_root(path: str) -> Path:

@@ -97,9 +97,9 @@ def outcome(
         about, later: the names that this part of the task is about, and those of later parts.
     """
     touched = {**_touched_before(context, run), **changes}
-    unnamed = mentions.deletes(run.prompt)
+    unnamed, files = mentions.deletes(run.prompt), mentions.deletes_files(run.prompt)
     return mentions.judged(
-        found, tree(after), touched, unnamed=unnamed, made=made, about=about, later=later
+        found, tree(after), touched, unnamed=unnamed, files=files, made=made, about=about, later=later
     )
 
 

@@ -375,7 +375,7 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
 
 
 _AWAITED = """SELECT id, awaited_role, awaited_action, qa_attempts, tl_review_attempts, merge_attempts
-    FROM task_groups INDEXED BY ix_task_groups_in_progress
+    FROM task_groups INDEXED BY ix_task_groups_open
     WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NOT NULL ORDER BY created_seq"""
 _UNFINISHED = """SELECT id, kind, security_sensitive FROM task_groups WHERE session_id = :session
     AND status NOT IN ('completed', 'cancelled') ORDER BY created_seq"""

@@ -343,7 +343,7 @@ def _drawn(
 def _positions(context: Context, session_id: str) -> dict[str, list[str]]:
     positions: dict[str, list[str]] = {}
     rows = context.connection.execute(
-        "SELECT awaited_role, id FROM task_groups INDEXED BY ix_task_groups_in_progress"
+        "SELECT awaited_role, id FROM task_groups INDEXED BY ix_task_groups_open"
         " WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NOT NULL ORDER BY created_seq",
         {"session": session_id},
     )

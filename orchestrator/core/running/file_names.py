@@ -63,6 +63,12 @@ _URL = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"
 )
 _SED = re.compile(words.SED)
+_VARIABLE = re.compile(
+    r"(?<![\w$])\$(?:\{\w{1,60}\}|[A-Za-z_]\w{0,60})(?:/[\w.*-]+)+/?|%\w{1,60}%(?:[/\\][\w.*-]+)+", re.ASCII
+)
+"""A path that begins with a variable of the environment, which leads out of the project for all that is known."""
+_FRAME = re.compile(r":\d+(?=[:)\],]|\s*(?:\n|\Z))|[\"'], line \d+")
+"""Behind a path: where in a file something happened, as logs and traces have it."""
 _BRACES = re.compile(
     r"(?<![\w./${}-])([\w./-]*)\{([\w.-]{1,60}(?:,[\w.-]{0,60}){1,20}|\d{1,3}\.\.\d{1,3})\}([\w./-]*)(?![\w{}])",
     re.ASCII,
@@ -211,6 +217,7 @@ def plain(text: str) -> str:
     said = _BACKSLASHES.sub(lambda match: match[0].replace("\\", "/"), said)
     said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)
     said = _BRACES.sub(_expanded, said)
+    said = _VARIABLE.sub(lambda match: " " * len(match[0]), said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
 
 
@@ -293,6 +300,8 @@ def _quoted(text: str, index: Index) -> Iterator[Place]:
         before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 20]
         called = _CALLED.search(before) or _FOLDER_BEFORE.search(before) or _FOLDER_AFTER.match(after)
         name, folder = names.normal_path(inner.rstrip("/")), inner.endswith("/")
+        if not index.has(name) and (": " in inner or _FRAME.match(text, begin + len(inner))):
+            continue
         if not name or _SHELL.match(inner) or (not index.has(name) and _is_prose_of(inner, index)):
             continue
         if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
@@ -354,7 +363,7 @@ def _ascii(start: int, token: str, text: str, index: Index) -> Iterator[Place]:
         return
     if _is_path(raw, index) or (called and re.search(r"[A-Za-z]", raw) and not raw.startswith("-")):
         name = names.normal_path(raw.rstrip("/"))
-        if name:
+        if name and (index.has(name) or not _FRAME.match(text, start + len(raw))):
             folder = has_extension(name) and _FOLDER_CALLED.search(text[max(0, start - 40) : start]) is not None
             yield Place(start, start + len(raw), name, folder or raw.endswith("/"))
 

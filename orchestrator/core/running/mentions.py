@@ -134,9 +134,13 @@ _VERB_JA = re.compile(
     "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(_CLASSES, key=lambda each: each[0] != "change") if ja)
 )
 _EVENT = re.compile(
-    rf"(?P<delete_ja>(?:次|以下|下記)\S{{0,12}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n))"
+    rf"(?P<denial_ja>(?:(?:次|以下|下記)\S{{0,20}}?(?:{words.any_of(words.DENIALS_JA)}|そのまま)\S{{0,12}}"
+    r"|(?<![はをもが])(?:触らない|触れない|変更しない|変更禁止|編集禁止|対象外)[^。\s]{0,10}(?<=[:\uff1a]))"
+    r"(?=\s*\n|(?<=[:\uff1a])))"
+    rf"|(?P<delete_ja>(?:次|以下|下記)\S{{0,12}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n))"
     rf"|(?P<line>\n)(?P<item>\s*(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s|\u30fb)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
     rf"|(?P<turn>[,;]|\bbut\b)|{_EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
+    rf"|(?P<label>(?:{words.any_of(words.LABELS)})(?=\s*:))"
     rf"|(?P<if>{words.any_of(words.PERHAPS)})|{_VERBS})(?![\w\-])|(?P<if_ja>{words.any_of(words.PERHAPS_JA)})",
     re.IGNORECASE,
 )
@@ -147,7 +151,7 @@ _ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
 _SOURCE = re.compile(
     rf"(?:\A|\s|\()(?<!the )(?<!'d )(?<!would )(?:{words.any_of(words.SOURCES)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
 )
-_SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
+_SOURCE_AFTER = re.compile(rf"{_QUOTE},?\s+\(?(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
 _SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
 _EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _ALL_BUT = re.compile(
@@ -175,13 +179,14 @@ _WHICH_JA = re.compile(
 )
 _IF_JA = re.compile("が(?:あれば|あったら|ある場合|存在)")
 _PARTICLE = re.compile(
-    rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
-    "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が)"
+    rf"(?:の?(?:[0-9一二三四五六七八九十]+(?:つ|個|件|本)|両方|両者)(?:とも)?)?(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
+    "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が|(?<=とも))"
 )
 _JOIN = re.compile(
     rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
     re.IGNORECASE,
 )
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _READ = re.compile(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _READ_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
 _READ_JA = re.compile(rf"(?:ファイル)?(?:{words.READS_JA})")
@@ -207,6 +212,8 @@ _PROGRAM = re.compile(
 )
 """What a program is to do when it runs with what is named, behind its own name."""
 _EVIDENCE = re.compile(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_KNOWN_FROM = re.compile(words.KNOWN_FROM, re.IGNORECASE)
+_KNOWN_FROM_JA = re.compile(words.KNOWN_FROM_JA)
 _PROPOSED = re.compile(
     rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
 )
@@ -291,6 +298,11 @@ _OWNS = re.compile(r"['\u2019]s\s")
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
 _RENAMES = re.compile(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
 _DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
+_DELETES_SOME = _verb(words.DELETE)
+_FILES = re.compile(rf"files?|{words.FOLDER}", re.IGNORECASE)
+_DELETES_FILES_JA = re.compile(
+    rf"(?:ファイル|{words.FOLDER_JA})を?(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません))"
+)
 _TAKES_AWAY = re.compile(
     rf"{_DELETES.pattern}|(?<!\w)(?:{words.any_of(words.MOVE)}|deleted|removed|erased|dropped|renamed|moved)(?!\w)"
     rf"|{words.MOVE_JA}",
@@ -328,6 +340,7 @@ class _Said(NamedTuple):
     within: it is said in which folder.
     into: what is made goes there. taken: something is taken from it. added: it goes into something else that is
         mentioned, or is said of it.
+    known: somebody is thanked for it, or it holds something to know, where anything else is mentioned.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -340,6 +353,7 @@ class _Said(NamedTuple):
     into: bool = False
     taken: bool = False
     added: bool = False
+    known: bool = False
     role: str = ""
 
 
@@ -369,8 +383,10 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     ordered = any(
         each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
     )
+    others = any(each.decides and not said.known for _, said, each in readings)
     for _, said, each in readings:
-        mention = each._replace(kind=SOURCE) if said.read and ordered and each.decides and not each.covers else each
+        refers = (said.read and ordered and not each.covers) or (said.known and others)
+        mention = each._replace(kind=SOURCE) if refers and each.decides else each
         known = found.get(mention.name)
         if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
             found[mention.name] = mention
@@ -415,6 +431,13 @@ def deletes(text: str) -> bool:
     return _DELETES.search(_ANNOUNCED.sub("", _blackened(text))) is not None
 
 
+def deletes_files(text: str) -> bool:
+    """Whether a task orders that files or folders go, whichever they are."""
+    masked = _ANNOUNCED.sub("", _blackened(text))
+    subjects = (each.split() for each in _subjects(masked, _DELETES_SOME))
+    return any(each and _FILES.fullmatch(each[-1]) for each in subjects) or _DELETES_FILES_JA.search(masked) is not None
+
+
 def orders_passing(text: str) -> bool:
     """Whether a task orders that tests pass.
 
@@ -444,7 +467,7 @@ def sole(found: Sequence[Mention], text: str) -> Mention | None:
 
 def judged(
     found: Sequence[Mention], after: Tree, touched: Mapping[str, str], *, unnamed: bool = False,
-    made: Collection[str] = (), about: Collection[str] | None = None, later: Collection[str] = (),
+    files: bool = False, made: Collection[str] = (), about: Collection[str] | None = None, later: Collection[str] = (),
 ) -> Outcome:
     """What became of what a task mentions.
 
@@ -452,6 +475,7 @@ def judged(
         after: the project now.
         touched: what became of each path since the task was begun: new, changed or deleted.
         unnamed: whether the task orders a deletion by some word.
+        files: whether that is one of files.
         made: folders that are new since then.
         about: the names that this part of the task is about; all of them where left out.
         later: those that a later part is about.
@@ -468,6 +492,8 @@ def judged(
         unmet = [_sentence(each) for each in least]
     if not unmet and not made and all(change == GONE for change in touched.values()):
         unmet = [f"{each.name} was deleted, and nothing has a new name" for each in here if each.renamed]
+    if files and touched and not decide and GONE not in touched.values():
+        unmet = ["no file was deleted"]
     sources = [each for each in found if each.kind == SOURCE]
     if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
         unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
@@ -604,6 +630,7 @@ class _Hearing:
     """What was said up to a place: the last verb, and whether it is denied."""
 
     verb, since, lead, denied, closed, perhaps = "", 0, False, False, False, False
+    listed, spoken, label = False, False, False
 
     def hear(self, event: re.Match[str], text: str) -> None:
         """Take in what stands between two mentions; a list keeps the verb of the line that leads to it."""
@@ -612,7 +639,10 @@ class _Hearing:
             if self.verb:
                 self.lead = self.lead or not _is_object(text[max(self.since, event.start() - _NEAR) : event.start()])
                 self.since = event.end()
-            self.denied, self.perhaps = self.denied and not self.closed, False
+            # What is denied of a list is denied of each item.
+            self.spoken = self.spoken if self.listed else bool(self.verb)
+            self.listed = self.denied and (self.listed or not self.closed)
+            self.denied, self.closed, self.perhaps = self.listed, self.closed and not self.listed, False
         elif kind in ("line", "end"):
             # A line that breaks behind a verb goes on with what it is about.
             verb, since = (self.verb, self.since) if kind == "line" and not self.closed else ("", 0)
@@ -620,14 +650,19 @@ class _Hearing:
             self.verb, self.since = verb, since
         elif kind == "turn":
             self.closed = True
+        elif kind == "denial_ja":
+            self.__dict__.clear()
+            self.verb, self.denied = "delete" if _DELETES.search(event[0]) else "", True
         elif kind == "delete_ja":
             self.verb, self.since, self.lead, self.denied, self.closed = "delete", event.end(), False, False, False
-        elif kind == "denial":
-            self.verb, self.denied, self.closed = "", True, False
+        elif kind in ("denial", "label"):
+            self.verb, self.denied, self.closed, self.listed, self.label = "", True, False, False, kind == "label"
         elif kind in ("if", "if_ja"):
             self.perhaps = True
         elif kind != "plain" and not _NOUN.search(text, max(0, event.start() - 12), event.start()):
-            self.denied, self.perhaps = self.denied and not self.closed, self.perhaps and not self.closed
+            # A verb in the line of a label, or in a list that a whole sentence leads to, is an order of its own.
+            own = self.spoken if self.listed else self.label
+            self.denied, self.perhaps = self.denied and not self.closed and not own, self.perhaps and not self.closed
             # Of what must be neither changed nor deleted the first says more.
             self.verb = self.verb if self.denied and self.verb in ("make", "change", "clean") else kind
             self.since, self.lead, self.closed = event.end(), False, False
@@ -695,6 +730,8 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
             join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
             if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
                 break
+            if _PARAGRAPH.search(join[0]) and text[places[last + 1].end :][:1].strip():
+                break  # a sentence begins behind a list
             last, either = last + 1, either or bool(join["or"])
         start, end = places[first].start, places[last].end
         for event in _EVENT.finditer(text, at, start):
@@ -797,6 +834,8 @@ def _phrase(said: _Said, before: str, after: str) -> _Said | None:
         return said._replace(kind=DENIED)
     if _PROGRAM.match(before) or _EVIDENCE.search(before):
         return said._replace(kind=SOURCE)
+    if _KNOWN_FROM.search(before):
+        return said._replace(known=True)
     if _EXTENSION.search(before) and said.verb in ("change", "move"):
         return _Said("move", True)
     return _Said("delete", True) if _PROPOSED.search(before) else None
@@ -845,6 +884,8 @@ def _phrase_ja(before: str, after: str) -> _Said | None:
         return _Said("delete", True)
     if _KEPT_JA.match(after):
         return _Said(kind=KEPT)
+    if after.startswith(words.FOUND_JA) and _KNOWN_FROM_JA.search(before):
+        return _Said(known=True)
     verb = _VERB_JA.search(after) if _EXTENSION_JA.match(after) else None
     return _Said("move", True) if verb and verb.lastgroup in ("change", "move") else None
 

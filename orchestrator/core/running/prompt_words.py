@@ -286,9 +286,10 @@ SOURCES_AFTER = (
     "|as input"
     "|is the template|to pass|to succeed|to go green|pass|passes|goes green"
     "|go green|succeeds|says|describes|explains|states|specifies"
+    "|for reference(?!\\s+only)|for your reference|for context|for information|for background|as background|fyi"
 )
 SOURCES_JA = (
-    "を参考|を参照|に従|に沿|に基づ|をもと(?!に戻)|を元(?!に戻)|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
+    "の[^、。\\s]{0,12}?[はにを、]?ありがとう|を参考|を参照|に従|に沿|に基づ|をもと(?!に戻)|を元(?!に戻)|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
     "|をテンプレート|をベース|をひな形|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
 )
 READS = (
@@ -301,6 +302,14 @@ EVIDENCE = (
     "|the description is in|the specification is in|the spec is in"
 )
 """What leads to a file that tells what is wrong, and is not itself to change."""
+KNOWN_FROM = (
+    r"(?<!\w)(?:thanks|thank you)(?!\w)[^.;!\n]{0,60}\Z"
+    r"|(?<!\w)the (?:\w+ ){0,2}(?:instructions|requirements|examples?|notes|rules|conventions|guidelines|schema|design"
+    r"|background|wording|plan) (?:is|are|can be found) (?:all )?in [\"'`*]*\Z"
+)
+"""What leads to a file that somebody is thanked for, or in which something to know is found."""
+KNOWN_FROM_JA = "(?:仕様|手順|資料|説明|詳細|要件|背景|経緯|参考|規約|方針|設計)[^。\n\ue000]{0,20}\\Z"
+FOUND_JA = ("にあり", "にある", "にござい", "に載", "にまとめ", "をご覧", "をご参照")
 OUTPUTS = "write|save|log|print|dump|export|store|output|send|read|load"
 DELETING = "deleting|removing|erasing|dropping|discarding|trashing"
 NOTHING_ELSE = "nothing|no other files?|no files?|none|not anything|no one"
@@ -324,6 +333,11 @@ DENIALS = (
     "|no other files"
     "|on no account|under no circumstances|by no means|in no case"
 )
+LABELS = (
+    "off limits|off-limits|out of scope|not in scope|as they are|as it is|unchanged|untouched|intact|alone|touched"
+    "|read-only"
+)
+"""What denies the list that follows it, behind a colon."""
 NO_DENIALS = (
     "do not like|don't like"
     "|do not need(?! to)|don't need(?! to)|don\u2019t need(?! to)"
@@ -347,7 +361,7 @@ UNTOUCHED = (
     "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is"
     "|as it is|as they are|the way it is|not be changed|not be touched"
     "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
-    "|for reference only"
+    "|for reference only|out of scope|not in scope"
 )
 PERHAPS = (
     "if needed|if necessary|if appropriate|if required|if relevant|if possible|if you want|if you like|where possible"
@@ -365,7 +379,7 @@ PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|t
 ARTICLES = (
     "a|an|the|both|these|this|that|following|new|another|empty|blank|short|small|simple|minimal|basic|brief"
     "|complete|old"
-    "|initial|single|first|main|existing|whole|entire|my|our|your|its|all|every|any|markdown|text|json|yaml"
+    "|initial|single|first|two|three|four|five|six|seven|eight|nine|ten|main|existing|whole|entire|my|our|your|its|all|every|any|markdown|text|json|yaml"
     "|toml|csv|html"
     "|python|shell|config|configuration|source|test|script|module|document|page|file|files|folder|folders|directory"
     "|directories|dir|called|named|at|path|project's|root|top-level|nested|unused|obsolete|stale|temporary|unneeded"

@@ -151,7 +151,7 @@ def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
 
 
 def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
-    from orchestrator.app.proof import model_check
+    from orchestrator.app.prover import model_check
 
     seconds = given.get("seconds", model_check.DEFAULT_SECONDS)
     if seconds < 1:

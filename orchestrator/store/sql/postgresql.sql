@@ -358,7 +358,7 @@ CREATE TABLE agent_reports (
 
 CREATE INDEX ix_agent_reports_confirm ON agent_reports (session_id, seq) WHERE effect = 'confirm';
 
-CREATE INDEX ix_agent_reports_group ON agent_reports (session_id, group_id, seq, role, effect, response_status);
+CREATE INDEX ix_agent_reports_group ON agent_reports (session_id, group_id, seq, role, effect);
 
 CREATE INDEX ix_agent_reports_verdict ON agent_reports (session_id, seq) WHERE role = 'validator';
 
@@ -556,6 +556,8 @@ CREATE TABLE router_decisions (
 	answer TEXT COLLATE "C" NOT NULL,
 	handoff_agent TEXT COLLATE "C",
 	handoff TEXT COLLATE "C",
+	handoff_group TEXT COLLATE "C",
+	handoff_group_hash TEXT COLLATE "C",
 	CONSTRAINT uq_router_decisions_session_id_seq_part UNIQUE (session_id, seq, part),
 	CONSTRAINT ck_router_decisions_report_id CHECK ((report_id IS NULL OR (part = 1 AND report_id = session_id || ':R' || seq)) AND (report_id IS NOT NULL) = (cause = 'report')),
 	CONSTRAINT fk_router_decisions_session_id FOREIGN KEY(session_id) REFERENCES sessions (id),
@@ -663,9 +665,7 @@ CREATE TABLE task_groups (
 
 CREATE INDEX ix_task_groups_held ON task_groups (session_id, held_seq) WHERE held IS NOT NULL;
 
-CREATE INDEX ix_task_groups_in_progress ON task_groups (session_id, created_seq) WHERE status = 'in_progress';
-
-CREATE INDEX ix_task_groups_pending ON task_groups (session_id, priority, created_seq) WHERE status = 'pending';
+CREATE INDEX ix_task_groups_open ON task_groups (session_id, status, priority, created_seq) WHERE status = 'pending' OR status = 'in_progress';
 
 CREATE TABLE deferrals (
 	session_id TEXT COLLATE "C" NOT NULL,
@@ -1004,7 +1004,7 @@ CREATE INDEX ix_run_violations_run ON run_violations (session_id, run_id, seq);
 CREATE VIEW handoffs AS
 SELECT session_id, turn, group_id, agent_id, document, hash FROM standalone_handoffs
 UNION ALL
-SELECT session_id, seq, group_id, handoff_agent, handoff, handoff_hash FROM router_decisions WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
+SELECT session_id, seq, CAST(CASE WHEN handoff_group IS NULL THEN group_id ELSE handoff_group END AS TEXT) COLLATE "C", handoff_agent, handoff, CAST(CASE WHEN handoff_group IS NULL THEN handoff_hash ELSE handoff_group_hash END AS TEXT) COLLATE "C" FROM router_decisions WHERE handoff IS NOT NULL OR handoff_agent IS NOT NULL;
 
 CREATE VIEW group_marks AS
 SELECT
@@ -1032,7 +1032,7 @@ SELECT
     (SELECT t.seq FROM router_decisions t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.mandatory_review = 1 ORDER BY t.seq DESC LIMIT 1) AS mandatory_seq,
     (SELECT t.id FROM blockers t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.resolved_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_blocker,
     (SELECT t.id FROM questions t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.closed_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_question,
-    (SELECT t.id FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.status IN ('backlog', 'todo', 'in_progress', 'blocked') LIMIT 1) AS open_task,
+    (SELECT t.id FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.status <> 'done' AND t.status <> 'cancelled' LIMIT 1) AS open_task,
     CASE WHEN EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id) AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.status = 'done') THEN 1 ELSE 0 END AS no_task_done,
     (SELECT t.opened_seq FROM blockers t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.task_id IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS blocker_seq,
     (SELECT t.resolved_seq FROM blockers t WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.task_id IS NULL AND t.resolved_seq IS NOT NULL ORDER BY t.resolved_seq DESC LIMIT 1) AS resolved_seq,
@@ -1073,7 +1073,7 @@ SELECT DISTINCT
     CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN merge_seq IS NULL THEN 'never' WHEN merge_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof IS NULL THEN 'unproven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'nothing_to_merge' THEN 'nothing_to_merge' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'merged' THEN 'proven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq THEN 'merged' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'before_approval' WHEN true THEN 'voided' END AS merged_why,
     CASE WHEN kind = 'chat' THEN 'chat' WHEN open_blocker IS NOT NULL THEN 'open_blocker' WHEN open_question IS NOT NULL THEN 'open_question' WHEN open_task IS NOT NULL THEN 'open_task' WHEN no_task_done = 1 THEN 'no_task_done' WHEN waits_on IS NOT NULL THEN 'dependency' WHEN true THEN 'clear' END AS unblocked_why,
     CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT true THEN 'no_review' WHEN security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT true THEN 'no_security_review' WHEN mandatory_seq IS NULL AND security_sensitive = 0 THEN 'not_required' WHEN true THEN 'reviewed' END AS reviewed_why
-FROM (SELECT DISTINCT m.*, (WITH RECURSIVE waits(group_id) AS (SELECT d.depends_on FROM group_dependencies d WHERE d.group_id = m.group_id AND d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed') UNION SELECT d.depends_on FROM waits w JOIN group_dependencies d ON true WHERE d.group_id = w.group_id AND d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed')) SELECT w.group_id FROM waits w WHERE (SELECT status = 'in_progress' AND open_blocker IS NULL AND open_question IS NULL AND open_task IS NULL AND no_task_done = 0 AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN standing_seq IS NULL THEN 'never' WHEN standing_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'approved' WHEN true THEN 'voided' END WHEN 'approved' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN (submit_test_seq > base_seq OR submit_review_seq > base_seq) IS NOT true THEN 'no_submission' WHEN test_fail_seq > base_seq AND (test_pass_seq IS NULL OR test_fail_seq > test_pass_seq) THEN 'open_test_fail' WHEN submit_test_seq > base_seq AND passed_seq IS NOT NULL THEN 'test_pass' WHEN testing_mode IN ('minimal', 'disabled') THEN 'testing_mode' WHEN ((submit_test_seq > base_seq) IS NOT true AND (qa_seq > base_seq) IS NOT true) THEN 'qa_not_asked' WHEN qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq AND (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'unfinished_accepted' WHEN submit_test_seq > base_seq AND (qa_answer_seq > submit_test_seq) IS NOT true THEN 'qa_unanswered' WHEN true THEN 'no_test_pass' END WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN merge_seq IS NULL THEN 'never' WHEN merge_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof IS NULL THEN 'unproven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'nothing_to_merge' THEN 'nothing_to_merge' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'merged' THEN 'proven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq THEN 'merged' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'before_approval' WHEN true THEN 'voided' END WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT true THEN 'no_review' WHEN security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT true THEN 'no_security_review' WHEN mandatory_seq IS NULL AND security_sensitive = 0 THEN 'not_required' WHEN true THEN 'reviewed' END WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END FROM (SELECT DISTINCT kind, status, security_sensitive, testing_mode, base_seq, standing_seq, standing_effect, merge_seq, merge_proof, submit_test_seq, submit_review_seq, test_pass_seq, test_fail_seq, passed_seq, qa_seq, qa_answer_seq, qa_answer_effect, tech_lead_seq, mandatory_seq, open_blocker, open_question, open_task, no_task_done FROM group_marks k WHERE k.session_id = m.session_id AND k.group_id = w.group_id) source) IS NOT true LIMIT 1) AS waits_on FROM group_marks m) source;
+FROM (SELECT DISTINCT m.*, CASE WHEN EXISTS (SELECT 1 FROM group_dependencies d WHERE d.session_id = m.session_id AND d.group_id = m.group_id AND d.removed_seq IS NULL) THEN (WITH RECURSIVE waits(group_id) AS (SELECT d.depends_on FROM group_dependencies d WHERE d.group_id = m.group_id AND d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed') UNION SELECT d.depends_on FROM waits w JOIN group_dependencies d ON true WHERE d.group_id = w.group_id AND d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c WHERE c.session_id = d.session_id AND c.id = d.depends_on AND c.status = 'completed')) SELECT w.group_id FROM waits w WHERE (SELECT status = 'in_progress' AND open_blocker IS NULL AND open_question IS NULL AND open_task IS NULL AND no_task_done = 0 AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN standing_seq IS NULL THEN 'never' WHEN standing_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'approved' WHEN true THEN 'voided' END WHEN 'approved' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN (submit_test_seq > base_seq OR submit_review_seq > base_seq) IS NOT true THEN 'no_submission' WHEN test_fail_seq > base_seq AND (test_pass_seq IS NULL OR test_fail_seq > test_pass_seq) THEN 'open_test_fail' WHEN submit_test_seq > base_seq AND passed_seq IS NOT NULL THEN 'test_pass' WHEN testing_mode IN ('minimal', 'disabled') THEN 'testing_mode' WHEN ((submit_test_seq > base_seq) IS NOT true AND (qa_seq > base_seq) IS NOT true) THEN 'qa_not_asked' WHEN qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq AND (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'unfinished_accepted' WHEN submit_test_seq > base_seq AND (qa_answer_seq > submit_test_seq) IS NOT true THEN 'qa_unanswered' WHEN true THEN 'no_test_pass' END WHEN 'not_required' THEN true WHEN 'test_pass' THEN true WHEN 'testing_mode' THEN true WHEN 'qa_not_asked' THEN true WHEN 'unfinished_accepted' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN merge_seq IS NULL THEN 'never' WHEN merge_seq <= base_seq THEN 'reopened' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof IS NULL THEN 'unproven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'nothing_to_merge' THEN 'nothing_to_merge' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq AND merge_proof = 'merged' THEN 'proven' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) AND merge_seq > standing_seq THEN 'merged' WHEN (standing_effect = 'approve' AND standing_seq > base_seq) THEN 'before_approval' WHEN true THEN 'voided' END WHEN 'not_required' THEN true WHEN 'nothing_to_merge' THEN true WHEN 'proven' THEN true WHEN 'merged' THEN true ELSE false END AND CASE CASE WHEN kind = 'chat' THEN 'chat' WHEN kind = 'research' THEN 'not_required' WHEN mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT true THEN 'no_review' WHEN security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT true THEN 'no_security_review' WHEN mandatory_seq IS NULL AND security_sensitive = 0 THEN 'not_required' WHEN true THEN 'reviewed' END WHEN 'not_required' THEN true WHEN 'not_required' THEN true WHEN 'reviewed' THEN true ELSE false END FROM (SELECT DISTINCT kind, status, security_sensitive, testing_mode, base_seq, standing_seq, standing_effect, merge_seq, merge_proof, submit_test_seq, submit_review_seq, test_pass_seq, test_fail_seq, passed_seq, qa_seq, qa_answer_seq, qa_answer_effect, tech_lead_seq, mandatory_seq, open_blocker, open_question, open_task, no_task_done FROM group_marks k WHERE k.session_id = m.session_id AND k.group_id = w.group_id) source) IS NOT true LIMIT 1) END AS waits_on FROM group_marks m) source;
 
 CREATE VIEW completion_paths AS
 SELECT
@@ -1791,8 +1791,8 @@ BEGIN
   PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
     WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: router_decisions has a row with this rowid')
     WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.seq AND t.part = NEW.part) THEN orchestrator_refuse('ALREADY_EXISTS: router_decisions has a row with this session_id, seq, part')
-    WHEN (NEW.handoff IS NULL) <> (NEW.handoff_agent IS NULL) OR (NEW.handoff IS NOT NULL AND (NEW.group_id IS NULL OR NEW.handoff_hash IS NULL)) THEN orchestrator_refuse('HANDOFF_INCOMPLETE: a hand-off with its decision has a group, an agent and a hash')
-    WHEN NEW.handoff IS NOT NULL AND EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = NEW.session_id AND h.group_id = NEW.group_id AND h.turn = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
+    WHEN (NEW.handoff IS NULL) <> (NEW.handoff_agent IS NULL) OR (NEW.handoff_group IS NULL) <> (NEW.handoff_group_hash IS NULL) OR (NEW.handoff IS NULL AND NEW.handoff_group IS NOT NULL) OR (NEW.handoff IS NOT NULL AND NEW.handoff_group IS NULL AND (NEW.group_id IS NULL OR NEW.handoff_hash IS NULL)) THEN orchestrator_refuse('HANDOFF_INCOMPLETE: a hand-off with its decision has a group, an agent and a hash')
+    WHEN NEW.handoff IS NOT NULL AND EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = NEW.session_id AND h.group_id = CASE WHEN NEW.handoff_group IS NULL THEN NEW.group_id ELSE NEW.handoff_group END AND h.turn = NEW.seq) THEN orchestrator_refuse('ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
   RETURN NEW;
 END $$;
 
@@ -1822,7 +1822,7 @@ BEGIN
   PERFORM CASE WHEN orchestrator_write() IS DISTINCT FROM 1 THEN orchestrator_refuse('WRITE_REFUSED: only the orchestrator writes to this database')
     WHEN EXISTS (SELECT 1 FROM standalone_handoffs t WHERE false) THEN orchestrator_refuse('ALREADY_EXISTS: standalone_handoffs has a row with this rowid')
     WHEN EXISTS (SELECT 1 FROM standalone_handoffs t WHERE t.session_id = NEW.session_id AND t.group_id = NEW.group_id AND t.turn = NEW.turn) THEN orchestrator_refuse('ALREADY_EXISTS: standalone_handoffs has a row with this session_id, group_id, turn')
-    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.turn AND t.group_id = NEW.group_id AND t.handoff IS NOT NULL) THEN orchestrator_refuse('ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
+    WHEN EXISTS (SELECT 1 FROM router_decisions t WHERE t.session_id = NEW.session_id AND t.seq = NEW.turn AND CASE WHEN t.handoff_group IS NULL THEN t.group_id ELSE t.handoff_group END = NEW.group_id AND t.handoff IS NOT NULL) THEN orchestrator_refuse('ALREADY_EXISTS: handoffs has a row with this session_id, group_id, turn') END;
   RETURN NEW;
 END $$;
 
@@ -2520,6 +2520,16 @@ BEGIN
 END $$;
 
 CREATE TRIGGER criteria_are_closed_whole BEFORE UPDATE OF removed_by, removed_reason ON criteria FOR EACH ROW EXECUTE FUNCTION criteria_are_closed_whole();
+
+CREATE FUNCTION router_decisions_start_is_recorded() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+  IF NEW.handoff_group IS NOT NULL AND NOT EXISTS (SELECT 1 FROM status_changes c WHERE c.session_id = NEW.session_id AND c.entity = 'group' AND c.entity_id = NEW.handoff_group AND c.seq = NEW.seq AND c.to_status = 'in_progress') THEN
+    PERFORM orchestrator_refuse('STATUS_CHANGE_MISSING: a hand-off for another group than its decision needs the move that starts it');
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE TRIGGER router_decisions_start_is_recorded BEFORE INSERT ON router_decisions FOR EACH ROW EXECUTE FUNCTION router_decisions_start_is_recorded();
 
 CREATE FUNCTION task_groups_begin_pending() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN

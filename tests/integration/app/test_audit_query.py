@@ -148,7 +148,7 @@ def test_the_authorizer_and_the_file_s_mode_hold_where_the_first_word_is_not_loo
     desk: Desk, sql: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(readonly_sql, "_check_start", lambda sql: None)
+    monkeypatch.setattr(readonly_sql, "check_start", lambda sql: None)
     before = digest(desk.path)
     assert desk.refused("audit query", sql=sql).code in ("NOT_PERMITTED", "READ_ONLY", "SQL_INVALID")
     assert (digest(desk.path), (tmp_path / "copy.db").exists(), (tmp_path / "x.db").exists()) == (before, False, False)

@@ -274,6 +274,18 @@ def test_what_a_killed_driver_left_is_taken_over(
     assert turn_reader.open_runs(team.desk.context.connection) == []
 
 
+@pytest.mark.parametrize(("state", "outcome"), [(None, "lost"), ("running", "lost"), ("answered", "recovered")])
+def test_what_a_driver_left_whose_process_goes_on_is_taken_over(team: Team, state: str | None, outcome: str) -> None:
+    """As a server does whose driver could not write its end."""
+    planned(team)
+    start = team.left(process_identity.mine(), client=leftovers.client())
+    if state is not None:
+        starts.bind(team.desk.context, start, worker=_left(team, state))
+    ended = team.drive(*([] if state == "answered" else [BUILT]), *REST)
+    assert (ended["outcome"], team.told("lost", "recovered", "failed")) == ("accepted", [outcome])
+    assert turn_reader.open_runs(team.desk.context.connection) == []
+
+
 def _left(team: Team, state: str) -> str:
     """The run that a driver leaves which is killed in a state."""
     root = str(team.folder)

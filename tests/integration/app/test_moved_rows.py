@@ -24,7 +24,7 @@ ALIKE = ("agents", "workflow_versions", "workflow_transitions", "workflow_activa
 
 
 APART = """INSERT INTO standalone_handoffs SELECT * FROM handoffs EXCEPT SELECT * FROM standalone_handoffs;
-    UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL"""
+    UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL, handoff_group = NULL, handoff_group_hash = NULL"""
 
 
 def lines() -> list[tuple[str, str]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from orchestrator import resources
-from orchestrator.app.proof import state_search
-from orchestrator.app.proof.possible_moves import SMALL, Setting
-from orchestrator.app.proof.sandbox import World
-from orchestrator.app.proof.state_search import Search
+from orchestrator.app.prover import state_search
+from orchestrator.app.prover.possible_moves import SMALL, Setting
+from orchestrator.app.prover.sandbox import World
+from orchestrator.app.prover.state_search import Search
 
 
 def test_a_state_that_its_moves_do_not_lead_to_is_a_contradiction() -> None:

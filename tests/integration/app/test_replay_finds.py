@@ -52,8 +52,8 @@ def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 _AWAY = """DELETE FROM standalone_handoffs WHERE session_id = OLD.session_id AND group_id = OLD.group_id
         AND turn = OLD.turn;
-    UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL WHERE session_id = OLD.session_id
-        AND seq = OLD.turn AND group_id = OLD.group_id;"""
+    UPDATE router_decisions SET handoff = NULL, handoff_agent = NULL, handoff_group = NULL, handoff_group_hash = NULL
+        WHERE session_id = OLD.session_id AND seq = OLD.turn AND ifnull(handoff_group, group_id) = OLD.group_id;"""
 _PUT = """INSERT INTO standalone_handoffs VALUES (NEW.session_id, NEW.turn, NEW.group_id, NEW.agent_id, NEW.document,
         NEW.hash);"""
 AS_A_TABLE = f"""CREATE TRIGGER gone INSTEAD OF DELETE ON handoffs BEGIN {_AWAY} END;

@@ -17,6 +17,7 @@ from orchestrator.core import strict_json
 from orchestrator.doors.cli.text import workflows as text
 from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.runner import workers
+from tests import what_if_unchanged
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
 from tests.integration.app import story
@@ -258,6 +259,19 @@ def test_several_processes_answer_as_one(tmp_path: pathlib.Path, monkeypatch: py
     monkeypatch.setattr(what_if_session, "compare", None)
     assert ask(context, made, "S1", story.BLOCKED) == expected
     assert len(asked) == 1
+
+
+def test_what_tests_leave_behind_is_told_again_and_a_difference_is_found() -> None:
+    table, made = Table("A", "B", plan=True), document()
+    to_tech_lead(made)
+    table.approve("A")
+    context = table.context
+    own = what_if_unchanged.own_files(context)
+    assert [session for session, _ in own] == ["S1"]
+    assert [each for session, content in own for each in what_if_unchanged.differing(context, session, content)] == []
+    assert what_if_unchanged.differing(context, "S1", json.dumps(made)) != []
+    context.connection.close()
+    assert what_if_unchanged.own_files(context) == []
 
 
 def test_all_sessions_are_told_whichever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ def damaged(database: pathlib.Path) -> pathlib.Path:
     connection = sqlite3.connect(database)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     (size,) = connection.execute("PRAGMA page_size").fetchone()
-    names = "('task_groups', 'sessions', 'ix_task_groups_in_progress')"
+    names = "('task_groups', 'sessions', 'ix_task_groups_open')"
     pages = connection.execute(f"SELECT rootpage FROM sqlite_master WHERE name IN {names} OR tbl_name = 'task_groups'")
     places = [row[0] for row in pages if row[0]]
     connection.close()

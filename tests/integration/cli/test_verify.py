@@ -114,7 +114,7 @@ def test_a_damaged_file_exits_with_5(run: Run, database: pathlib.Path) -> None:
 
 def test_a_page_that_was_overwritten_is_damage(run: Run, database: pathlib.Path) -> None:
     raw = sqlite3.connect(database)
-    (page,) = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_task_groups_pending'").fetchone()
+    (page,) = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_task_groups_open'").fetchone()
     (size,) = raw.execute("PRAGMA page_size").fetchone()
     raw.close()
     with database.open("r+b") as file:

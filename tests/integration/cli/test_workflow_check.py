@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.proof import model_check
+from orchestrator.app.prover import model_check
 from orchestrator.doors.cli import workflow
 from orchestrator.doors.cli.options import Given
 from tests.integration.cli.conftest import Run

@@ -44,6 +44,27 @@ def copy(source: str, target: str) -> database_copy.Copied:
     return database_copy.copy(source, target, bootstrap.now(), deadline_s=5.0)
 
 
+def test_nobody_takes_a_step_in_what_is_being_copied(
+    pg_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused, tables = list[str](), database_copy.tables
+
+    def meanwhile() -> list[database_copy.Table]:
+        context = bootstrap.open_context(
+            source, write=True, door="test", environment={"ORCHESTRATOR_BUSY_TIMEOUT": "0.05"}
+        )
+        with contextlib.closing(context.connection), pytest.raises(OrchestratorError) as caught:
+            operations.call(context, "session create", id="S9")
+        refused.append(caught.value.code)
+        return tables()
+
+    monkeypatch.setattr(database_copy, "tables", meanwhile)
+    for source, target in ((pg_url, tmp_path / "one.db"), (str(tmp_path / "one.db"), tmp_path / "two.db")):
+        copy(source, str(target))
+        assert call(source, "session create", id="S9")["success"]
+    assert refused == ["BUSY"] * 2
+
+
 @pytest.fixture
 def empty(pg_folder: pathlib.Path, pg_template: str) -> Any:
     """The URL of a database without a schema."""

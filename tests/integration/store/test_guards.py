@@ -110,7 +110,13 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "questions": {"kind": "review"},
     "human_credentials": {"kind": "passphrase"},
     "resume_points": {"status": "partial", "class": "soft"},
-    "router_decisions": {"report_id": None, "handoff_agent": None, "handoff": None},
+    "router_decisions": {
+        "report_id": None,
+        "handoff_agent": None,
+        "handoff": None,
+        "handoff_group": None,
+        "handoff_group_hash": None,
+    },
     "run_events": {"level": "summary"},
     "run_files": {"detection_method": "diff"},
     "run_locks": {"mode": "read"},
@@ -210,12 +216,30 @@ def test_nothing_is_written_over_by_an_upsert(filled: sqlite3.Connection, table:
 
 
 WITH_HANDOFF = {"group_id": "x", "handoff_agent": "a", "handoff": "{}", "handoff_hash": "h"}
+STARTING = {
+    "group_id": "other", "handoff_agent": "a", "handoff": "{}", "handoff_group": "x", "handoff_group_hash": "h",
+}  # fmt: skip
+"""A decision on one group whose hand-off starts another one."""
 HELD = pytest.raises(sqlite3.IntegrityError, match="ALREADY_EXISTS: handoffs has a row with this session_id, group_id")
 
 
+def started(connection: sqlite3.Connection, *seqs: int, **other: Any) -> None:
+    """Record that a group was started in each of these steps."""
+    move = {"entity": "group", "entity_id": "x", "to_status": "in_progress", "part": 2}
+    for seq in seqs:
+        put(connection, "INSERT", "status_changes", sample("status_changes") | move | {"seq": seq} | other)
+
+
+@pytest.mark.parametrize("with_handoff", [WITH_HANDOFF, STARTING], ids=["own", "another"])
 @BY_EVERY_VERB
-def test_a_turn_has_one_hand_off_wherever_it_is_stored(filled: sqlite3.Connection, verb: str) -> None:
-    decision, alone = sample("router_decisions") | WITH_HANDOFF, sample("standalone_handoffs")
+def test_a_turn_has_one_hand_off_wherever_it_is_stored(
+    filled: sqlite3.Connection, verb: str, with_handoff: dict[str, str]
+) -> None:
+    decision, alone = sample("router_decisions") | with_handoff, sample("standalone_handoffs")
+    group = "handoff_group" if "handoff_group" in with_handoff else "group_id"
+    started(filled, 1, 2, 4)
+    started(filled, 2, session_id="z")
+    started(filled, 2, entity_id="z", part=3)
     with HELD:
         put(filled, verb, "router_decisions", decision | {"part": 2})
     put(filled, verb, "router_decisions", decision | {"seq": 2})
@@ -225,16 +249,63 @@ def test_a_turn_has_one_hand_off_wherever_it_is_stored(filled: sqlite3.Connectio
         put(filled, verb, "standalone_handoffs", alone | {"turn": 2})
     for other in ({"session_id": "y"}, {"group_id": "y"}, {"turn": 3}):
         put(filled, verb, "standalone_handoffs", alone | {"turn": 2} | other)
-    for other in ({"session_id": "z"}, {"group_id": "z"}, {"seq": 4}):
+    for other in ({"session_id": "z"}, {group: "z"}, {"seq": 4}):
         put(filled, verb, "router_decisions", decision | {"seq": 2, "part": 3} | other)
     put(filled, verb, "router_decisions", sample("router_decisions") | {"seq": 3})
-    assert len(content(filled, "handoffs")) == 8
+    found = content(filled, "handoffs")
+    assert len(found) == 8
+    assert ("x", 2, "x", "a", "{}", "h") in found
+
+
+@pytest.mark.parametrize(
+    ("whole", "missing"),
+    [
+        *((WITH_HANDOFF, {name: None}) for name in WITH_HANDOFF),
+        *((STARTING, {name: None}) for name in STARTING if name != "group_id"),
+        (STARTING, {"handoff_agent": None, "handoff": None}),
+        (STARTING, {"handoff_group": None, "handoff_group_hash": None, "handoff_hash": None}),
+    ],
+)
+def test_a_hand_off_with_its_decision_is_whole(
+    filled: sqlite3.Connection, whole: dict[str, str], missing: dict[str, None]
+) -> None:
+    started(filled, 2)
+    with refused("HANDOFF_INCOMPLETE"):
+        put(filled, "INSERT", "router_decisions", sample("router_decisions") | whole | {"seq": 2} | missing)
+
+
+@pytest.mark.parametrize("half", ["handoff", "handoff_agent"])
+def test_half_of_a_hand_off_is_seen_which_only_a_forger_writes(filled: sqlite3.Connection, half: str) -> None:
+    filled.execute("DROP TRIGGER router_decisions_insert_needs_orchestrator_and_new_key")
+    before = len(content(filled, "handoffs"))
+    put(filled, "INSERT", "router_decisions", sample("router_decisions") | {"seq": 2, half: "x"})
+    assert len(content(filled, "handoffs")) == before + 1
+
+
+def test_a_hand_off_for_another_group_than_the_decision_s_needs_the_move_that_starts_that(
+    filled: sqlite3.Connection,
+) -> None:
+    decision = sample("router_decisions") | STARTING | {"seq": 2}
+    started(filled, 1, part=3)
+    started(filled, 2, session_id="y")
+    started(filled, 2, entity="task", part=3)
+    started(filled, 2, entity_id="y", part=4)
+    started(filled, 2, to_status="completed", part=5)
+    with refused("STATUS_CHANGE_MISSING"):
+        put(filled, "INSERT", "router_decisions", decision)
+    started(filled, 2)
+    put(filled, "INSERT", "router_decisions", decision)
+    assert ("x", 2, "x", "a", "{}", "h") in content(filled, "handoffs")
 
 
 @pytest.mark.parametrize("missing", WITH_HANDOFF)
-def test_a_hand_off_with_its_decision_is_whole(filled: sqlite3.Connection, missing: str) -> None:
-    with refused("HANDOFF_INCOMPLETE"):
-        put(filled, "INSERT", "router_decisions", sample("router_decisions") | WITH_HANDOFF | {"seq": 2, missing: None})
+def test_half_a_hand_off_that_somebody_forged_is_seen(filled: sqlite3.Connection, missing: str) -> None:
+    triggers = filled.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'router_decisions'")
+    for (name,) in triggers.fetchall():
+        filled.execute(f"DROP TRIGGER {name}")
+    before = len(content(filled, "handoffs"))
+    put(filled, "INSERT", "router_decisions", sample("router_decisions") | WITH_HANDOFF | {"seq": 2, missing: None})
+    assert len(content(filled, "handoffs")) == before + 1
 
 
 def test_nothing_is_written_through_the_view_of_hand_offs(filled: sqlite3.Connection) -> None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from orchestrator import bootstrap
+from orchestrator.app import maintenance
 from orchestrator.app.driving import autopilot, drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
@@ -23,6 +26,7 @@ from orchestrator.errors import EnvironmentProblem, UsageError
 from orchestrator.runner import process_identity
 from orchestrator.store import leases, step
 from orchestrator.store.leases import ALONE, HOST, SHARED
+from tests import postgresql
 from tests.cases import every
 
 AT = "2026-01-01T00:00:00.000000Z"
@@ -112,6 +116,34 @@ def test_work_is_leased_while_it_goes_on_and_lost_where_that_cannot_be_renewed(
         assert time.monotonic() < limit
         time.sleep(0.01)
     lease.give_back()
+
+
+NAMES = ['reader', 'Odd "name"; DROP TABLE x', "caf\u00e9", "x" * 63]
+NO_NAMES = ["", "  ", "a\nb", "a\0", "\x1b[31m", "x" * 64, "\u00e9" * 32]
+
+
+def test_a_role_has_exactly_what_is_printed_for_it(context: Any, pg_folder: pathlib.Path, pg_url: str) -> None:
+    owner = postgresql.Connection(pg_folder, re.findall(r"/(test\d+)\?", pg_url)[0])
+    for number, name in enumerate(NAMES):
+        found = maintenance.grants(name, writes=bool(number))
+        role = '"' + name.replace('"', '""') + '"'
+        owner.run(f"CREATE ROLE {role} LOGIN;" + "".join(found["statements"]))
+        url = postgresql.address(pg_folder, re.findall(r"/(test\d+)\?", pg_url)[0], quote(name))
+        other = bootstrap.open_context(url, write=True, door="test")
+        with contextlib.closing(other.connection):
+            if number:
+                operations.call(other, "group create", id=f"G{number}", session_id="S1", name="a")
+                assert take(other, "one:1:1", SHARED) == ()
+            else:
+                with pytest.raises(EnvironmentProblem) as caught:
+                    operations.call(other, "group create", id="G", session_id="S1", name="a")
+                assert caught.value.code == "READ_ONLY"
+                assert operations.call(other, "session show", id="S1")["session"]["id"] == "S1"
+        owner.run(f"DROP OWNED BY {role}; DROP ROLE {role};")
+    owner.close()
+    for name in NO_NAMES:
+        with pytest.raises(UsageError):
+            maintenance.grants(name, writes=True)
 
 
 @every("text", ["x", "0", "1", "3601", "2.5", "-3", "99999"])

@@ -44,6 +44,25 @@ WAITS = [("S1", "S1", True), ("S1", "S2", False), (STORE_CHAIN, "S1", True), ("S
          ("new", "new", True), ("new", "other", False)]  # fmt: skip
 
 
+VERSIONS = [("9999", "SCHEMA_TOO_NEW"), ("0001", "SCHEMA_TOO_OLD")]
+STEPS = [("group create", {"id": "A", "session_id": "S1", "name": "a"}), ("session create", {"id": "S2"}),
+         ("agent register", {"id": "dev-9", "role": "developer", "parent": "developer"})]  # fmt: skip
+
+
+def test_a_program_that_runs_takes_no_step_in_a_schema_of_another_version(pg_url: str) -> None:
+    with opened(pg_url) as context, opened(pg_url) as other:
+        create(context)
+        for version, code in VERSIONS:
+            other.connection.execute("BEGIN IMMEDIATE")
+            other.connection.run("UPDATE alembic_version SET version_num = $1", (version,))
+            other.connection.run("COMMIT")
+            for words, given in STEPS:
+                with pytest.raises(EnvironmentProblem) as caught:
+                    operations.call(context, words, **given)
+                assert (caught.value.code, caught.value.exit_code) == (code, 5)
+        assert count(context) == 1
+
+
 @every(("held", "wanted", "waits"), WAITS)
 def test_a_step_waits_for_its_own_chain_and_for_the_store(pg_url: str, held: str, wanted: str, waits: bool) -> None:
     with opened(pg_url) as one, opened(pg_url) as other:

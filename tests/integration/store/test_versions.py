@@ -83,7 +83,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[int | str, pathlib.Pa
     """
     desk = Desk(tmp_path_factory.mktemp("used"))
     desk.context.rules_version = facts.LEAN_SINCE - 1
-    desk.planned("S1", "A", "B", "C", "D")
+    desk.planned("S1", "A", "B", "C", "D", "E")
     desk.report("developer READY_FOR_QA,qa_expert BLOCKED", "A", summary="quotes ' \" % and \U0001f600")
     desk.report("tech_lead UNBLOCKING_GUIDANCE", "A", details={"external": True, "external_dependency": "theirs"})
     desk.report("project_manager DEFER_EXTERNAL", "A", summary="not ours")
@@ -128,20 +128,22 @@ def test_an_older_database_keeps_every_row(used: pathlib.Path, older: Older, ver
 
 
 def test_hand_offs_are_covered_as_before_wherever_a_version_stores_them(used: pathlib.Path, older: Older) -> None:
-    def found() -> list[findings.Finding]:
+    """With each: how many are rows of their own, with their decision, and with the decision of another group."""
+
+    def found() -> tuple[list[findings.Finding], tuple[int, ...]]:
         noted = findings.Found("used.db", 9)
         connection = sqlite.connect(used, write=False)
         verify_chain.verify(connection, row_hashes.Span(None), noted)
-        assert connection.execute(stored).fetchone() == (places.pop(0),)
+        places = connection.execute("""SELECT (SELECT count(*) FROM standalone_handoffs), count(handoff),
+            count(handoff_group) FROM router_decisions""").fetchone()
         connection.close()
-        return noted.kept
+        return noted.kept, places
 
-    stored = "SELECT count(*) = (SELECT count(*) FROM handoffs) FROM standalone_handoffs"
-    places = [0, 1]
-    assert found() == []
-    older(used, "0015")
-    migrate.upgrade(used, AT)
-    assert found() == []
+    assert found() == ([], (5, 6, 1))
+    for version, places in (("0017", (7, 4, 0)), ("0015", (11, 0, 0))):
+        older(used, version)
+        migrate.upgrade(used, AT)
+        assert found() == ([], places)
 
 
 @pytest.mark.parametrize("version", OLDER)

@@ -80,6 +80,18 @@ def test_a_task_names_the_tasks_groups_and_subtasks_that_are_not_done(board: Boa
     ]
 
 
+@pytest.mark.parametrize("auto", [False, True], ids=["plain", "auto-unblock"])
+def test_a_task_that_waits_for_a_cancelled_one_names_the_command_that_drops_it(board: Board, auto: bool) -> None:
+    board.task("T0")
+    board.task("T1")
+    board.task("T1.1", parent="T1", depends_on=("T0",), auto_unblock=auto)
+    board.call("task set-status", id="T0", status="cancelled", by="project_manager", reason="no use")
+    sentences = why(board, "T1.1")["sentences"]
+    drop = "orchestrator task undepend T1.1 --on T0 --session-id S1 --by project_manager --reason TEXT"
+    said = "It depends on task T0 (title of T0), which is cancelled and will never be done"
+    assert f"{said}; `{drop}` drops it." in sentences
+
+
 def test_a_done_task_says_who_did_it_and_nothing_more(board: Board) -> None:
     board.task("T1")
     row = board.move("T1", "in_progress", "done")

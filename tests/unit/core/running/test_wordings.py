@@ -40,8 +40,9 @@ def verdict(text: str, done: str, tests: str | None = "passed") -> Verdict:
     }
     after = Tree((set(BEFORE.files) | {path for path in made if not path.endswith("/")}) - gone, folders)
     came = mentions.judged(
-        found, after, touched, unnamed=mentions.deletes(text), made=folders - set(BEFORE.folders)
-    )
+        found, after, touched, unnamed=mentions.deletes(text), files=mentions.deletes_files(text),
+        made=folders - set(BEFORE.folders),
+    )  # fmt: skip
     known: dict[str, Any] = {
         "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
         "untouched": came.untouched, "unmentioned": came.unmentioned if found else (), "folders": came.folders,

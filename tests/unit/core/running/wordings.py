@@ -303,6 +303,15 @@ JAPANESE: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 WRONG: list[tuple[str, str]] = [
+    # What somebody is thanked for, or refers to, is not what is ordered.
+    ("Thank you for yesterday's work on core.py.\n\nToday I would like you to add a title to README.md.", "core.py"),
+    ("昨日はcore.pyの対応ありがとうございました。\n\n今日はREADME.mdに手順を追記してください。", "core.py"),
+    ("Bring README.md up to date.\n\nNotes: the old instructions are in docs/guide.md.", "docs/guide.md"),
+    ("Bring README.md up to date. docs/guide.md, for reference, says how.", "docs/guide.md"),
+    ("core.pyのタイムアウトを30秒に変更してください。仕様はdocs/guide.mdにあります。", "docs/guide.md"),
+    # Files are to go, and none went.
+    ("remove dead code files", "other.txt"), ("delete unused files", "other.txt|src/other.py"), ("不要なファイルを削除して", "other.txt"),
+    ("使っていないフォルダをすべて削除して", "other.txt"),
     ("old.txtを片付けて", "other.txt"), ("old.txt is no longer needed", "other.txt"), ("delete everything in tmp and update README.md", "README.md"),
     ("delete all the .md files in docs", "-docs/guide.md"), ("delete all the .md files in docs", "-a.md"),
     ("delete everything in docs but guide.md", "-docs/guide.md -docs/api.md"), ("update docs\\guide.md", "docs/api.md"),
@@ -378,6 +387,18 @@ GUESSED: list[tuple[str, str]] = [
 """Tasks without a verb that is known, so that the type is a guess: an answer alone is enough."""
 
 FORBIDDEN: list[tuple[str, str]] = [
+    # Each item of a list that is denied.
+    *((f"{lead}\n- b.md\n- index.html\n- config.yaml", done) for lead, done in (
+        ("Tidy up a.md. Do not touch:", "a.md config.yaml"), ("Fix core.py.\n\nOut of scope:", "core.py index.html"),
+        ("Update README.md. These must stay as they are:", "README.md b.md"), ("Update README.md. Leave alone:", "README.md b.md"),
+        ("README.mdを更新してください。次のファイルには触らないこと:", "README.md index.html"),
+        ("README.mdを更新してください。以下は変更禁止\uff1a", "README.md config.yaml"),
+        ("README.mdを更新してください。次のファイルは削除しないこと:", "README.md -index.html"),
+    )),
+    ("Do not:\n- delete a.md\n- change b.md\n\nUpdate README.md", "README.md b.md"),
+    ("触らないファイル:\n- a.md\n- b.md\n\nREADME.mdを更新して", "README.md b.md"),
+    ("Off limits: a.md, b.md. Update README.md.", "README.md b.md"),
+    ("Update README.md. The following must stay unchanged: a.md, b.md", "README.md b.md"),
     ("Nothing in docs/ may change. Update README.md", "README.md docs/api.md"),
     ("No file in docs/ may be edited; update README.md", "README.md docs/api.md"),
     ("update README.md but nothing in docs/", "README.md docs/api.md"), ("Update README.md. docs/ is frozen.", "README.md docs/api.md"),
@@ -409,6 +430,34 @@ FORBIDDEN: list[tuple[str, str]] = [
 """Tasks that forbid something, each with what an executor changes that does it all the same."""
 
 FURTHER: list[tuple[str, str]] = [
+    # What a log or a trace names, and what lies behind a variable of the environment.
+    ('I get this error when I start it: "FileNotFoundError: config.toml". Create config.toml with defaults.', "config.toml"),
+    ("at Object.<anonymous> (/srv/app/index.js:3:9)\nat Module._compile\n\nThe above happens. Update core.py.", "core.py"),
+    ('  File "/usr/lib/x/open.py", line 3, in open\n    raise\n\nThe above happens. Update core.py.', "core.py"),
+    ("CI says `FAILED tests/test_core.py::test_open - AssertionError`. Fix core.py.", "core.py"),
+    ("Read $HOME/config.toml and write the settings to README.md", "README.md"),
+    ("core.py should read its path from ${DATA_DIR}/data.csv", "core.py"),
+    ("環境変数$APP_DIR/config.tomlではなくconfig.yamlを更新して", "config.yaml"),
+    # How many there are.
+    ("Delete the first two files: a.md and b.md", "-a.md -b.md"), ("a.mdとb.mdの2つのファイルを削除して", "-a.md -b.md"),
+    ("Create 3 files: one.md, two.md, three.md", "one.md two.md three.md"), ("one.mdとtwo.mdの二つを作成して", "one.md two.md"),
+    ("a.md、b.mdの2個とも削除してください", "-a.md -b.md"), ("a.mdとb.mdの両方を削除して", "-a.md -b.md"), ("Remove these three: a.md, b.md and old.txt", "-a.md -b.md -old.txt"),
+    # What is said to stay denies what it leads to, and no order of its own.
+    ("Keep the API unchanged: edit core.py only", "core.py"), ("I will leave the rest alone: please fix a.md", "a.md"),
+    ("Do not touch the database:\n- update README.md\n- fix core.py", "README.md core.py"),
+    ("Don't break anything. Update:\n- README.md\n- a.md", "README.md a.md"),
+    ("Do not touch a.md. Update these:\n- b.md\n- README.md", "b.md README.md"),
+    ("Do not touch:\n- a.md\n\nUpdate:\n- b.md", "b.md"), ("次のファイルを削除してください:\n- a.md\n- b.md", "-a.md -b.md"),
+    ("以下を更新。ただしcore.pyは変更しないこと:\n- a.md\n- b.md", "a.md b.md"),
+    ("The plan is in notes.txt: update it", "notes.txt"), ("The rules are in docs/guide.md. Rewrite the rules.", "docs/guide.md"),
+    ("手順はdocs/guide.mdにあります。古いので更新してください", "docs/guide.md"), ("Thanks for fixing core.py, now fix a.md too", "a.md"),
+    ("Create notes.md:1 line is enough", "notes.md"), ("remove the list of files from README.md", "README.md"),
+    ("ファイルを削除せずにREADME.mdを更新して", "README.md"),
+    # Long orders, conditions, and what only may change.
+    ("We got complaints.\n\nI think that core.py is to blame.\n\nPlease rewrite core.py; index.html is fine as it is.", "core.py"),
+    ("If CONTRIBUTING.md is missing, add it", "CONTRIBUTING.md"), ("CONTRIBUTING.mdがなければ作成して", "CONTRIBUTING.md"),
+    ("The only file you may change is config.yaml: set debug to false", "config.yaml"),
+    ("Hands off a.md and b.md; fix config.yaml", "config.yaml"), ("a.md、b.mdは変更禁止。config.yamlを修正して", "config.yaml"),
     # Braces and globs, quoted sentences, conditions, what is done instead, and texts that files are to hold.
     ("create src/{d,e,f}.py", "src/d.py src/e.py src/f.py"), ("create docs/{intro,setup}.md", "docs/intro.md docs/setup.md"),
     ("delete {a,b}.md", "-a.md -b.md"), ("touch notes{1,2,3}.txt", "notes1.txt notes2.txt notes3.txt"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.app.proof.sandbox import SESSION, World
+from orchestrator.app.prover.sandbox import SESSION, World
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import free_slots
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, PERSON, TECH_LEAD, VALIDATOR, Session

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from orchestrator.app.proof.sandbox import BELOW, SESSION, Limit, Move, Op, World, answer, report
-from orchestrator.app.proof.search_state import Marks, State
+from orchestrator.app.prover.sandbox import BELOW, SESSION, Limit, Move, Op, World, answer, report
+from orchestrator.app.prover.search_state import Marks, State
 from orchestrator.core import questions
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import admission, rules

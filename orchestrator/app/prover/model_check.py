@@ -27,11 +27,11 @@ import json
 import time
 from collections.abc import Iterator
 
-from orchestrator.app.proof import possible_moves, state_search, trace_replay
-from orchestrator.app.proof.possible_moves import LEAN, PLAIN, SMALL, WIDE, Setting
-from orchestrator.app.proof.sandbox import Move, Op, World
-from orchestrator.app.proof.search_state import Fault
-from orchestrator.app.proof.state_search import Finding, Search
+from orchestrator.app.prover import possible_moves, state_search, trace_replay
+from orchestrator.app.prover.possible_moves import LEAN, PLAIN, SMALL, WIDE, Setting
+from orchestrator.app.prover.sandbox import Move, Op, World
+from orchestrator.app.prover.search_state import Fault
+from orchestrator.app.prover.state_search import Finding, Search
 from orchestrator.core import strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.hints import Any

@@ -10,9 +10,9 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from orchestrator.app.proof import search_state, state_search
-from orchestrator.app.proof.sandbox import ANSWER, BELOW, Move, World
-from orchestrator.app.proof.state_search import Edge, Search
+from orchestrator.app.prover import search_state, state_search
+from orchestrator.app.prover.sandbox import ANSWER, BELOW, Move, World
+from orchestrator.app.prover.state_search import Edge, Search
 from orchestrator.core.workflow.model import Rules
 
 MOST_ROUNDS = 60

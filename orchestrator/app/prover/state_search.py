@@ -6,11 +6,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from orchestrator.app.proof import move_memory, possible_moves, search_state
-from orchestrator.app.proof.move_memory import Memory, Outcome
-from orchestrator.app.proof.possible_moves import SMALL, AtWork, Setting
-from orchestrator.app.proof.sandbox import Move, World
-from orchestrator.app.proof.search_state import Fault, Key, Place
+from orchestrator.app.prover import move_memory, possible_moves, search_state
+from orchestrator.app.prover.move_memory import Memory, Outcome
+from orchestrator.app.prover.possible_moves import SMALL, AtWork, Setting
+from orchestrator.app.prover.sandbox import Move, World
+from orchestrator.app.prover.search_state import Fault, Key, Place
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing import free_slots
 from orchestrator.errors import OrchestratorError

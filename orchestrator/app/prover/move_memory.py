@@ -24,8 +24,8 @@ import re
 from collections.abc import Iterable
 
 from orchestrator.app.engine import overview
-from orchestrator.app.proof.sandbox import ANSWER, Move
-from orchestrator.app.proof.search_state import Fault, Key, Marks, Place, State
+from orchestrator.app.prover.sandbox import ANSWER, Move
+from orchestrator.app.prover.search_state import Fault, Key, Marks, Place, State
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.routing.facts import MANAGER, PERSON, Session
 from orchestrator.hints import Any
