@@ -372,7 +372,7 @@ def test_a_turn_does_not_wait_for_one_whose_executor_started_this_process(
 def test_what_cannot_be_ended_of_a_lost_turn_keeps_its_group(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """P6, P35."""
     first = held(desk, "A", tree(desk, "A"))
-    monkeypatch.setattr(process_identity, "is_gone", lambda owner: owner == first.owner)
+    monkeypatch.setattr(process_identity, "is_gone", lambda owner, _=None: owner == first.owner)
     monkeypatch.setattr(process_identity, "mine", lambda: "other:1:2")
     monkeypatch.setattr(lost, "end", lambda _: lost.Lost(left=("sleep (42)",)))
     result = run_turn(desk.context, order(desk, folder=tree(desk, "A"), patience_s=0.2))
