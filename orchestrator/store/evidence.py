@@ -23,13 +23,15 @@ _HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_i
 
 _WITH_OPERATIONS = "SELECT DISTINCT session_id FROM evidence WHERE kind = 'operation' ORDER BY session_id"
 # An operation is named after its run.
-_OPERATION = """SELECT e.id, e.seq, e.content, coalesce((SELECT r.verification_root FROM runs r
+_OF_SESSION = """SELECT e.id, e.seq, e.content, coalesce((SELECT r.verification_root FROM runs r
         WHERE r.session_id = e.session_id AND substr(e.subject, 1, length(r.id) + 1) = r.id || '-'
         ORDER BY length(r.id) DESC LIMIT 1), (SELECT t.root FROM turn_runs t
         WHERE t.session_id = e.session_id AND substr(e.subject, 1, length(t.id) + 1) = t.id || '-'
         ORDER BY length(t.id) DESC LIMIT 1))
-    FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation'{on}
-    ORDER BY e.seq DESC, e.part DESC LIMIT 1"""
+    FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation'"""
+_NEWEST = "ORDER BY e.seq DESC, e.part DESC LIMIT 1"
+_OPERATION = f"{_OF_SESSION} {_NEWEST}"
+_OPERATION_ON = f"{_OF_SESSION} AND ifnull(json_extract(e.content, '$.host'), '') = :host {_NEWEST}"
 _HOSTS = """SELECT DISTINCT json_extract(content, '$.host') FROM evidence WHERE session_id = :session
     AND kind = 'operation' ORDER BY 1"""
 _EXPIRIES = "SELECT content FROM evidence WHERE kind = 'expiry' AND subject = :root"
@@ -114,8 +116,8 @@ def _inventories(connection: sqlite3.Connection, session: str) -> Iterator[Inven
 
 def _inventory(connection: sqlite3.Connection, session: str, host: str | None = None) -> Inventory | None:
     """What lies on the disk of the machine that recorded last, or of one; an empty name stands for none."""
-    on = "" if host is None else " AND ifnull(json_extract(e.content, '$.host'), '') = :host"
-    row = connection.execute(_OPERATION.format(on=on), {"session": session, "host": host}).fetchone()
+    sql = _OPERATION if host is None else _OPERATION_ON
+    row = connection.execute(sql, {"session": session, "host": host}).fetchone()
     content = {} if row is None or row[3] is None else _parsed(row[2])
     checksum, where = content.get(CHECKSUM), content.get(HOST)
     if not isinstance(checksum, str):

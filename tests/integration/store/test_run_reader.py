@@ -35,6 +35,7 @@ BOUNDED = {
     "_OPEN_QUESTION_OF_TASK": r"SEARCH questions USING .*ix_questions_open \(session_id=\? AND group_id=\?\)",
     "_CHOSEN": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_OPERATION": r"SEARCH evidence USING .*\(session_id=\?\)",
+    "_OPERATION_ON": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_JUDGED": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_ANSWERED": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_ASKED_BEFORE": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
@@ -45,7 +46,7 @@ BOUNDED = {
 }
 """How each statement finds its rows. The two scans go through one row, or through what is held at this moment."""
 UNSORTED = ("_RUN", "_BY_LOG", "_BY_ID", "_NEWEST", "_LAST", "_EVENTS", "_FILES", "_VIOLATIONS", "_QUESTION", "_CHOSEN",
-            "_OPERATION", "_OF_SESSION")  # fmt: skip
+            "_OPERATION", "_OPERATION_ON", "_OF_SESSION")  # fmt: skip
 """Statements of much or of one row, which come out in order as they are."""
 
 
