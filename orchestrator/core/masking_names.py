@@ -630,7 +630,7 @@ def _argument(view: View, hint: Match) -> Found:
 
 def _command(view: View, at: int) -> str:
     """The command of the shell that goes on at a place, as far as it stands before it in its line."""
-    before = _unmasked(view.text[max(view.floor(at), at - _REACH) : at]).replace("\\\n", "  ")
+    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ")
     return compiled(_COMMAND_ENDS).split(before)[-1]
 
 
@@ -816,7 +816,7 @@ def _programs(view: View, at: int) -> dict[str, str]:
     """What the short options of the command before a place take."""
     first = max(view.floor(at), at - _REACH)
     for before in (view.text[first:at], view.spaced(first, at)):
-        command = compiled(_COMMAND_ENDS).split(_unmasked(before).replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
+        command = compiled(_COMMAND_ENDS).split(before.replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
         found = compiled(_PROGRAM).findall(command + " ")
         if found:
             return tables.PROGRAMS.get("+".join(word for word in found[-1].split() if word[0] != "-"), {})

@@ -199,7 +199,7 @@ def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warnin
 
 
 @pytest.mark.parametrize("there", [(), ("folder",), ("folder", "other"), ("folder", "empty")], ids=str)
-@pytest.mark.parametrize("where", [(sqlite, "_set_journal"), (migrate, "_run_steps")], ids=["journal", "steps"])
+@pytest.mark.parametrize("where", [(sqlite, "_set_journal"), (migrate, "_make")], ids=["journal", "schema"])
 def test_an_init_that_fails_leaves_nothing(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], where: tuple[object, str]
 ) -> None:

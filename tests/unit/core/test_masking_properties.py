@@ -80,7 +80,6 @@ glued = st.lists(st.tuples(st.sampled_from(GLUED), st.sampled_from(SEPARATORS)),
 @example("apikey=AIzaLmX2vB8nR4kW3sD6fGhJ5pYcA1eUo0(", 9, ())
 @example("://u<pypi-AgEhJ5pYcA1eUo0TiKzVbNxMrEwSdHlPgQjFyCu8@", 9, ())
 @example("://0open sesame, please@", 9, VALUES)
-@example("curl -s -u user:q7Zt9 https://h@" * 2, 40, ())
 @example(f"{(MIXED * 2)[:76]}AZDO{MIXED[:4]}@" * 3, 0, ())
 def test_p25_what_kinds_leave_that_run_into_each_other_is_masked_at_once(
     text: str, border: int, values: tuple[str, ...]

@@ -366,7 +366,7 @@ LOOSE: list[tuple[str, str]] = [
 """Tasks that mention nothing that has to become another: any change may be what was wanted, and none is not enough."""
 
 GUESSED: list[tuple[str, str]] = [
-    ("README.md - typo in line 3", "README.md"),
+    ("README.md - typo in line 3", "README.md"), ("The plan is in notes.txt: update it", "notes.txt"),
     ("can you have a go at README.md", "README.md"),
     ("crate notes.md", "notes.md"), ("notes.md please", "notes.md"), ("notes.md", "notes.md"),
     ("could someone please get README.md into shape?", "README.md"), ("we would love to have a notes.md", "notes.md"),
@@ -449,7 +449,7 @@ FURTHER: list[tuple[str, str]] = [
     ("Do not touch a.md. Update these:\n- b.md\n- README.md", "b.md README.md"),
     ("Do not touch:\n- a.md\n\nUpdate:\n- b.md", "b.md"), ("次のファイルを削除してください:\n- a.md\n- b.md", "-a.md -b.md"),
     ("以下を更新。ただしcore.pyは変更しないこと:\n- a.md\n- b.md", "a.md b.md"),
-    ("The plan is in notes.txt: update it", "notes.txt"), ("The rules are in docs/guide.md. Rewrite the rules.", "docs/guide.md"),
+    ("The rules are in docs/guide.md. Rewrite the rules.", "docs/guide.md"),
     ("手順はdocs/guide.mdにあります。古いので更新してください", "docs/guide.md"), ("Thanks for fixing core.py, now fix a.md too", "a.md"),
     ("Create notes.md:1 line is enough", "notes.md"), ("remove the list of files from README.md", "README.md"),
     ("ファイルを削除せずにREADME.mdを更新して", "README.md"),
