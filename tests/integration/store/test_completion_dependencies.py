@@ -395,6 +395,27 @@ def test_a_group_waits_for_nothing_that_another_sessions_groups_wait_for(
     assert waiting.part("unblocked") == (1, "clear", None)
 
 
+def test_a_group_that_still_waits_for_another_waits_no_more_for_what_it_dropped(waiting: ledger.Ledger) -> None:
+    waiting.undepend("A", "B")
+    waiting.group("X")
+    waiting.depend("G", "X")
+    waiting.undepend("G", "X")
+    assert waiting.part("unblocked") == (1, "clear", None)
+
+
+def test_a_group_waits_for_nothing_that_the_group_of_its_name_in_another_session_waits_for(
+    waiting: ledger.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting.undepend("A", "B")
+    waiting.group("X")
+    ledger.begin_another_session(waiting, monkeypatch)
+    for group in ("G", "X"):
+        waiting.group(group)
+    waiting.depend("G", "X")
+    monkeypatch.undo()
+    assert waiting.part("unblocked") == (1, "clear", None)
+
+
 def test_a_cycle_of_dependencies_ends(book: ledger.Ledger) -> None:
     chain_of(book, "A", "B")
     book.depend("B", "A")
