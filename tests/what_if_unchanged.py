@@ -1,6 +1,6 @@
-"""What tests leave behind: each session that one made differs in nothing when it is told again under its own file.
+"""What-if under a session's own workflow file finds no difference, tried on the sessions that passing tests leave.
 
-A record that a test tampered with is no session that somebody had: one that differs has to replay as it is.
+A test may have tampered with its record. So a session that differs counts only if `audit replay` finds it sound.
 
 Source: spec 50, section 3
 """

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.app.audit import check_certificate
 from orchestrator.app.kernel import operations
 from tools.benchmarks import __main__ as main
-from tools.benchmarks import crowd, floor, frames, growth, mix, verified, vouching
+from tools.benchmarks import certificate_checks, crowd, floor, frames, growth, mix, verified
 
 TABLES = ("agent_reports", "router_decisions", "standalone_handoffs", "status_changes", "agents", "task_groups")
 
@@ -53,7 +53,7 @@ def test_a_commit_writes_few_pages(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_measured_certificate_holds_and_is_as_large_as_it_says() -> None:
-    found = check_certificate.check(vouching.certificate(3, 50), "it")
+    found = check_certificate.check(certificate_checks.certificate(3, 50), "it")
     assert (found["ok"], found["events"], found["proven"], found["groups"]) == (True, 50, 13, {"completed": 3})
 
 

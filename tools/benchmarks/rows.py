@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tools.benchmarks import (
     batches,
+    certificate_checks,
     cold,
     crowd,
     durable,
@@ -19,7 +20,6 @@ from tools.benchmarks import (
     tools,
     turns,
     verified,
-    vouching,
     web,
     work,
 )
@@ -65,5 +65,5 @@ ROWS = (
     Row(17, "doors of a server", doors),
     Row(18, "looking at a tree of files", snapshots.looks),
     Row(19, "pages written by the commit of a `route`", frames.commit),
-    Row(20, "checking a certificate", vouching.checks),
+    Row(20, "checking a certificate", certificate_checks.checks),
 )
