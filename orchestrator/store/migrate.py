@@ -248,7 +248,7 @@ def _run(path: str | Path, move: _Move) -> tuple[int, int, Path | None]:
 
 
 def _due(connection: sqlite.Connection, move: _Move) -> int | None:
-    """The version that the file has, where it is to be moved."""
+    """The version of the file; None where no step is due from it."""
     version = sqlite.read_version(connection, move.deadline)
     if version > move.newest:
         raise problems.too_new(connection.path, version, move.newest)

@@ -103,7 +103,7 @@ def take(context: Context, session: str, mode: str) -> Lease | tuple[tuple[str, 
     """
     lasts, since = seconds(), time.monotonic()
     connection = context.connection.another(write=True)
-    found: tuple[tuple[str, str], ...] | None = ()
+    found: tuple[tuple[str, str], ...] | None = None
     try:
         found = leases.take(
             connection, session, process_identity.mine(), mode, lasts * 1000, waits=mode != leases.ALONE,
