@@ -253,6 +253,11 @@ def _speaks_of_security(word: str) -> bool:
     return any(form in SECURITY_WORDS for form in (folded, folded.rstrip("0123456789"), folded.removesuffix("s")))
 
 
+def host_of(process: str) -> str:
+    """The machine of a process that is named as `host:number:start`."""
+    return process.rsplit(":", 2)[0]
+
+
 def normal_path(path: str) -> str:
     """A path without `./` and doubled slashes, so that two spellings compare equal."""
     parts = [part for part in path.split("/") if part not in ("", ".")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
+from orchestrator.core import names
 from orchestrator.hints import Any
 from orchestrator.runner import process_table
 
@@ -33,11 +34,6 @@ def host() -> str:
     return "".join(os.environ.get(HOST, "").split()) or platform.node() or "localhost"
 
 
-def host_of(owner: str) -> str:
-    """The name of the machine of a process."""
-    return owner.rsplit(":", 2)[0]
-
-
 def is_gone(owner: str, connection: Any = None) -> bool:
     """Whether a process is known to have ended.
 
@@ -52,7 +48,7 @@ def is_gone(owner: str, connection: Any = None) -> bool:
     if leased:
         return False
     number_, started = owner.rsplit(":", 2)[1:] if owner.count(":") > 1 else ("", "")
-    if host_of(owner) != host():
+    if names.host_of(owner) != host():
         return leased is False
     if not number_.isdigit() or not started.isdigit() or _is_confined():
         return False

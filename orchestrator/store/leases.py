@@ -9,6 +9,7 @@ Source: spec 90, section 2.
 
 from __future__ import annotations
 
+from orchestrator.core import names
 from orchestrator.hints import Any
 
 PROCESS = ""
@@ -77,12 +78,7 @@ def excludes(owner: str, mode: str, other: str, others_mode: str) -> bool:
     """Whether two drivers may not drive one session at the same time."""
     if ALONE in (mode, others_mode):
         return True
-    return HOST in (mode, others_mode) and host_of(owner) != host_of(other)
-
-
-def host_of(owner: str) -> str:
-    """The machine of a process that is named as `host:number:start`."""
-    return owner.rsplit(":", 2)[0]
+    return HOST in (mode, others_mode) and names.host_of(owner) != names.host_of(other)
 
 
 def renew(connection: Any, session: str, owner: str, milliseconds: int) -> bool:

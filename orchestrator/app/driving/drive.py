@@ -148,7 +148,7 @@ def _driven(session: str, by: str) -> DrivenElsewhere:
 def _others(holders: tuple[tuple[str, str], ...] | None) -> str:
     """Who drives a session, by machine and process."""
     return " and ".join(
-        f"{'a server' if mode == leases.ALONE else 'a driver'} on {leases.host_of(owner)} (process"
+        f"{'a server' if mode == leases.ALONE else 'a driver'} on {names.host_of(owner)} (process"
         f" {owner.rsplit(':', 2)[1]})" for owner, mode in holders or ()
     ) or "somebody who is beginning to"  # fmt: skip
 

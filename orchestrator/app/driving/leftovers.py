@@ -19,6 +19,7 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.running import lock_acquisition, orphaned_runs, tree_evidence, turn_runs
+from orchestrator.core import names
 from orchestrator.core.running import turn_verdict
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from orchestrator.runner import process_identity, repository
@@ -149,7 +150,7 @@ def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell)
     if is_here and start["bound_seq"] is not None and start["isolation"] == trees.WORKTREE:
         _keep_left(context, start, root, functools.partial(tell, start=start))
     # Only once what was left is on record: from here on another agent may begin in the same tree (AUT-28).
-    reason = REASON if is_here else f"{REASON} (on {process_identity.host_of(str(start['owner']))})"
+    reason = REASON if is_here else f"{REASON} (on {names.host_of(str(start['owner']))})"
     starts.end(context, start, outcome=starts.LOST, reason=reason)
     if start["bound_seq"] is None:
         # No agent had begun, so that the same turn is free again (AUT-13).

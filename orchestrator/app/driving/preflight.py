@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Crew, Member
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import refs
+from orchestrator.core import names, refs
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import joined, local, reason, sentence
 from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
-from orchestrator.runner import port, process_identity, repository
+from orchestrator.runner import port, repository
 
 FREE_BYTES = 100 * 1024 * 1024
 """Room on the disk below which nothing is started: evidence, logs and the agents' own work need it."""
@@ -62,7 +62,7 @@ def work(context: Context, session: str, root: str) -> Check:
         kept = [each for each in (into, refs.branch(session, group)) if repository.commit_of(root, each)]
         if not any(repository.contains(root, each, commit) for each in kept):
             found = context.reader.one(_MADE_BY, session=session, group=group)
-            where = process_identity.host_of(str(found[0])) if found and found[0] else "another machine"
+            where = names.host_of(str(found[0])) if found and found[0] else "another machine"
             what = f"the work on {group} was committed on {where} ({commit[:12]}) and is on no branch here"
             refspec = f"refs/heads/{refs.PREFIX}/{refs.part(session)}/*"
             help_ = f"git fetch REMOTE '{refspec}:{refspec}', or drive the session on {where}"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import evidence_and_log, orphaned_runs, start_run, turn_runs
 from orchestrator.app.running.start_run import Starting
+from orchestrator.core import names
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes, folder_claims, locks
 from orchestrator.core.suggestions import local, sentence
@@ -190,7 +191,7 @@ def _free_abandoned_turns(context: Context) -> dict[str, tuple[str, ...]]:
 def _about_lost(found: orphan_recovery.Lost, owner: str) -> list[dict[str, str]]:
     """What the log of an abandoned run says of its processes."""
     if not orphaned_runs.is_here(owner):
-        where = process_identity.host_of(owner)
+        where = names.host_of(owner)
         return [{"kind": "processes", "text": f"Whether its executor still runs on {where} cannot be told from here."}]
     if not found.is_told:
         return [{"kind": "processes", "text": "This system does not tell whether its executor still runs."}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 
-from orchestrator.core import masking
+from orchestrator.core import masking, names
 from orchestrator.core.running import advice, states
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import OrchestratorError
@@ -84,12 +84,12 @@ def remedy(run: Run | TurnRun) -> str:
 
 def lost(owner: str) -> str:
     """Why a run is ended whose process is gone, with its machine where that is another one."""
-    return LOST if is_here(owner) else f"{LOST} (on {process_identity.host_of(owner)})"
+    return LOST if is_here(owner) else f"{LOST} (on {names.host_of(owner)})"
 
 
 def is_here(owner: str) -> bool:
     """Whether a process belongs to this machine."""
-    return process_identity.host_of(owner) == process_identity.host()
+    return names.host_of(owner) == process_identity.host()
 
 
 def reason(run: Run) -> str:
