@@ -212,7 +212,11 @@ class Connection:
             self._sealing = tuple(parameters)
             # Readers go on behind the last number that they saw: none may be given before it, and committed after it.
             self.run(_TAKE_CHAIN, (_KEY, _NUMBERS))
-        values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
+        values: Sequence[Any] = ()
+        if isinstance(parameters, Mapping):
+            values = [parameters[name] for name in found.names]
+        else:
+            values = [parameters[int(number) - 1] for number in found.names] if found.names else parameters
         return self.run(found.sql, values, hides=found.hides)
 
     @property
