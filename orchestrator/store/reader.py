@@ -15,7 +15,6 @@ from orchestrator.hints import Any
 from orchestrator.store.table_metadata import column_names, packed
 
 
-
 def _numbered(sql: str, *names: str) -> str:
     """A statement of each step with its parameters numbered: binding one by its name takes three times as long."""
     for number, name in enumerate(names, start=1):
