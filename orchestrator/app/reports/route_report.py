@@ -57,8 +57,8 @@ def route(context: Context, request: Route) -> Answer:
 
         return gated_reports.route(context, request)
     kept, files = _parted(context, request)
-    attached, found = [each.recorded() for each in files] or None, meta.found(context, request.metadata)
-    circumstances = Circumstances(attached=attached, found=found) if attached or found else NO_CIRCUMSTANCES
+    found = meta.found(context, request.metadata)
+    circumstances = Circumstances(found=found) if found else NO_CIRCUMSTANCES
     return operations.carry_out(context, kept, circumstances, files)
 
 
