@@ -18,8 +18,10 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.core import suggestions
-from tests import forks, lending, postgresql
+from tests import forks, lending, memory_folder, postgresql
 from tools.mutants import table
+
+memory_folder.use()
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 # A busy machine is no failure of a property; the long form of the drills looks at more examples.

@@ -57,9 +57,7 @@ def route(context: Context, request: Route) -> Answer:
 
         return gated_reports.route(context, request)
     kept, files = _parted(context, request)
-    circumstances = Circumstances(
-        attached=[each.recorded() for each in files] or None, found=meta.found(context, request.metadata)
-    )
+    circumstances = Circumstances(found=meta.found(context, request.metadata))
     return operations.carry_out(context, kept, circumstances, files)
 
 

@@ -52,6 +52,7 @@ _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
     re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS)))
     + "it them some other name names extension suffix type format size path header".split()
 )
+_TRASH = frozenset(words.TRASH.split("|"))
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
 _RUN = re.compile(
     r"(?<!\w)(?:run|execute|do|try|then|and)(?:\s+(?:this|these|it|command|commands))?[^\w]*\Z", re.IGNORECASE
@@ -116,14 +117,28 @@ _ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
 
 _SPARES = re.compile(r"\s+(?:except|excluding|besides|apart\s+from)(?!\w)", re.IGNORECASE)
 _ALL_IN = re.compile(r"(?<!\w)(?:everything|all|every|any)(?!\w)[^.,;\n]{0,30}\Z", re.IGNORECASE)
-_RENAMED_FOLDER = re.compile(
-    rf"(?<![\w\-])(?:{words.any_of(words.MOVE)})\s+(?:(?:the|my|our|{words.FOLDER})\s+)*[\"'`]?(?P<old>[\w./-]+)[\"'`]?(?:\s+(?:{words.FOLDER}))?"
-    r"\s+(?:to|as|into)\s+[\"'`]?(?P<new>[A-Za-z_][\w-]*)[\"'`]?(?=\s*(?:\Z|[.,;!?\n])|\s+(?:and|now|please)\b)"
-    rf"|(?<![A-Za-z0-9_./-])(?P<old_ja>[A-Za-z0-9_./-]++)(?:{words.FOLDER_JA})?(?:の名前)?を(?P<new_ja>[A-Za-z_][A-Za-z0-9_-]*)[にへと]\s*"
-    rf"(?:{words.MOVE_JA}|変)",
-    re.IGNORECASE,
+_ITS_NAME = r"[\"'`]?(?P<new>[A-Za-z_][\w-]*)[\"'`]?(?=\s*(?:\Z|[.,;!?\n])|\s+(?:and|now|please)\b)"
+_NOUN = rf"(?:{words.FOLDER}|files?|scripts?)"
+_ENTRY = rf"(?:(?:the|my|our|called|named|{_NOUN})\s+)"
+_RENAMED = (
+    re.compile(
+        rf"(?<![\w\-])(?:{words.any_of(words.MOVE)}|copy|duplicate)\s+{_ENTRY}*[\"'`]?(?P<old>[\w./-]+)[\"'`]?"
+        rf"(?:\s+{_NOUN})?\s+(?:to|as|into)\s+{_ITS_NAME}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?<![\w./-])(?:{_NOUN}\s+(?:(?:called|named)\s+)?[\"'`]?(?P<old>[\w./-]++)[\"'`]?"
+        rf"|[\"'`]?(?P<before>[\w./-]++)[\"'`]?\s+{_NOUN})"
+        r"\s+(?:should|must|shall|needs? to|has to)\s+(?:be|get)"
+        rf"\s+(?:called|named|renamed(?:\s+(?:to|as|into))?)\s+{_ITS_NAME}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?<![A-Za-z0-9_./-])(?P<old>[A-Za-z0-9_./-]++)(?:という)?(?:名前の)?(?:ファイル|{words.FOLDER_JA})?(?:の名前)?"
+        rf"を(?P<new>[A-Za-z_][A-Za-z0-9_-]*)[にへと]\s*(?:{words.MOVE_JA}|コピー|複製|変)",
+    ),
 )
-"""A folder that gets another name, which is a plain word."""
+"""A folder, or a file without an extension, that gets another name, which is a plain word."""
 
 
 def has_extension(name: str) -> bool:
@@ -268,7 +283,7 @@ def places(text: str, index: Index) -> list[Place]:
     """Where something is mentioned, in order, none within another."""
     found: list[Place] = []
     for place in (*_quoted(text, index), *_spaced(text, index), *_shell(text, index), *_tokens(text, index),
-                  *_plain_words(text, index), *_renamed_folders(text, index)):  # fmt: skip
+                  *_plain_words(text, index), *_renamed(text, index)):  # fmt: skip
         found.append(place)
     found.sort(key=lambda place: (place.start, -place.end))
     kept: list[Place] = []
@@ -328,14 +343,18 @@ def _shell(text: str, index: Index) -> Iterator[Place]:
     for match in _SHELL.finditer(text):
         if match.start() < at:
             continue
-        name, at = match["name"], match.end()
+        name, at, found = match["name"], match.end(), 0
         while (argument := _ARGUMENT.match(text, at)) is not None:
             raw = argument[0].strip()
             if raw.startswith("-") or (raw.lower() in _STOPS and not index.has(raw)):
                 break
             at = argument.end()
             path = names.normal_path(raw.rstrip("./") if raw.endswith((".", "/")) else raw)
-            if path and (match["flags"] or name in ("mkdir", "rmdir") or index.has(path) or _is_path(raw, index)):
+            # Where something goes need not be there.
+            goes = name in ("mv", "cp") and found == 1 and NEXT_WORD.match(text, at) is not None
+            known = match["flags"] or name in ("mkdir", "rmdir") or goes or index.has(path) or _is_path(raw, index)
+            if path and known:
+                found += 1
                 yield Place(argument.start(), argument.start() + len(raw), path, raw.endswith("/"), name)
 
 
@@ -423,12 +442,16 @@ def _is_named(before: str, after: str) -> bool:
     return bool(NEXT_WORD.match(after) or (_SPARES.match(after) and _ALL_IN.search(before)))
 
 
-def _renamed_folders(text: str, index: Index) -> Iterator[Place]:
-    """The plain words that are to be the names of folders of the project."""
-    for match in _RENAMED_FOLDER.finditer(text):
-        old, new = ("old", "new") if match["old"] else ("old_ja", "new_ja")
-        if index.entries(names.normal_path(match[old].rstrip("/")))[1] and match[new].lower() not in _STOPS:
-            yield Place(match.start(new), match.end(new), match[new], folder=True)
+def _renamed(text: str, index: Index) -> Iterator[Place]:
+    """The plain words that are to be the names of entries of the project, and what these are called now."""
+    for match in (each for pattern in _RENAMED for each in pattern.finditer(text)):
+        old = "before" if match.groupdict().get("before") else "old"
+        name = names.normal_path(match[old].rstrip("/"))
+        files, folders, _ = index.entries(name)
+        plain = folders or (name in files and not has_extension(name))
+        if plain and match["new"].lower() not in _STOPS | _TRASH:
+            yield Place(match.start(old), match.end(old), name)
+            yield Place(match.start("new"), match.end("new"), match["new"], folder=bool(folders))
 
 
 def _is_prose(word: str, before: str) -> bool:

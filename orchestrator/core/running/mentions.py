@@ -40,7 +40,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core import task_types
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import file_names, renamed_files, tests_exist
+from orchestrator.core.running import file_names, list_parts, renamed_files, tests_exist
 from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
 from orchestrator.core.running.renamed_files import Replacement
@@ -68,7 +68,7 @@ class Mention(NamedTuple):
     name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
     that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
     any test. created: it is the object of a verb of creating. renamed: it goes because it gets another name. moved: it
-    goes and comes to be elsewhere.
+    goes and comes to be elsewhere. gone: of those of its list one is enough, and it has to be gone.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Mention(NamedTuple):
     created: bool = False
     renamed: bool = False
     moved: bool = False
+    gone: bool = False
 
     @property
     def decides(self) -> bool:
@@ -137,7 +138,7 @@ _EVENT = re.compile(
     rf"(?P<denial_ja>(?:(?:次|以下|下記)\S{{0,20}}?(?:{words.any_of(words.DENIALS_JA)}|そのまま)\S{{0,12}}"
     r"|(?<![はをもが])(?:触らない|触れない|変更しない|変更禁止|編集禁止|対象外)[^。\s]{0,10}(?<=[:\uff1a]))"
     r"(?=\s*\n|(?<=[:\uff1a])))"
-    rf"|(?P<delete_ja>(?:次|以下|下記)\S{{0,12}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n))"
+    rf"|(?P<delete_ja>(?:次|以下|下記)[^。、\n\ue000]{{0,30}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n|(?<=[:\uff1a])))"
     rf"|(?P<line>\n)(?P<item>\s*(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s|\u30fb)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
     rf"|(?P<turn>[,;]|\bbut\b)|{_EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
     rf"|(?P<label>(?:{words.any_of(words.LABELS)})(?=\s*:))"
@@ -186,6 +187,13 @@ _JOIN = re.compile(
     rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
     re.IGNORECASE,
 )
+_SOME_AFTER = re.compile(
+    r"[\"'`)\]*]*\s*[,:;.\u2013\u2014-]*\s*(?:(?:please|just|only|and|but|you|should|must|can)\s+)*"
+    rf"(?:{_VERBS})\s+(?:only\s+|just\s+)?(?:the\s+)?{list_parts.WHICH}"
+    r"(?:\s+of\s+(?:them|these|those))?(?=\s*(?:[.,;!\n]|\Z)|\s+(?:and|but|only|please)\b)",
+    re.IGNORECASE,
+)
+"""The order behind a list, with which of it is meant."""
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _READ = re.compile(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _READ_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
@@ -300,9 +308,23 @@ _RENAMES = re.compile(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", r
 _DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
 _DELETES_SOME = _verb(words.DELETE)
 _FILES = re.compile(rf"files?|{words.FOLDER}", re.IGNORECASE)
-_DELETES_FILES_JA = re.compile(
-    rf"(?:ファイル|{words.FOLDER_JA})を?(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません))"
+_DENIED = re.compile(
+    rf"(?<!\w)(?!(?:{words.any_of(words.NO_DENIALS)})(?!\w))(?:{words.any_of(words.DENIALS)})(?!\w)[^.,;\n]{{0,40}}\Z",
+    re.IGNORECASE,
 )
+_HOLDS = re.compile(words.FILES, re.IGNORECASE)
+_STANDS_IN = re.compile(
+    r"\s*(?:from|in|inside|within|on|of|to|for|that|which)\s+(?!(?:(?:this|the|my|our|your|its|whole|entire)\s+)*"
+    rf"(?:project|repo|repository|workspace|code\s?base|disk|{words.FOLDER})(?!\w))",
+    re.IGNORECASE,
+)
+"""What the word before it stands in, so that it need be no file."""
+_DELETES_FILES_JA = re.compile(
+    rf"(?:(?:ファイル|{words.FOLDER_JA})|(?:\A|[。、!?\n]|プロジェクトの|リポジトリの)(?:(?!から|[のでが内中。、\n])[^\ue000]){{0,30}}(?:{words.FILES_JA}))を?"
+    rf"(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません))"
+)
+_OUT_OF_JA = re.compile("\ue000[^、。\n\ue000]{0,40}から[^、。\n\ue000]{0,40}\\Z")
+_LISTED = ("listed", "named", "mentioned", "marked", "described", "tagged")
 _TAKES_AWAY = re.compile(
     rf"{_DELETES.pattern}|(?<!\w)(?:{words.any_of(words.MOVE)}|deleted|removed|erased|dropped|renamed|moved)(?!\w)"
     rf"|{words.MOVE_JA}",
@@ -341,6 +363,7 @@ class _Said(NamedTuple):
     into: what is made goes there. taken: something is taken from it. added: it goes into something else that is
         mentioned, or is said of it.
     known: somebody is thanked for it, or it holds something to know, where anything else is mentioned.
+    one: of the list that it stands in one entry is enough.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -354,6 +377,7 @@ class _Said(NamedTuple):
     taken: bool = False
     added: bool = False
     known: bool = False
+    one: bool = False
     role: str = ""
 
 
@@ -434,8 +458,22 @@ def deletes(text: str) -> bool:
 def deletes_files(text: str) -> bool:
     """Whether a task orders that files or folders go, whichever they are."""
     masked = _ANNOUNCED.sub("", _blackened(text))
-    subjects = (each.split() for each in _subjects(masked, _DELETES_SOME))
-    return any(each and _FILES.fullmatch(each[-1]) for each in subjects) or _DELETES_FILES_JA.search(masked) is not None
+    if any(not _OUT_OF_JA.search(masked, 0, each.start()) for each in _DELETES_FILES_JA.finditer(masked)):
+        return True
+    named = "\ue000" in masked
+    for verb in _DELETES_SOME.finditer(masked):
+        said = _PHRASE.match(masked, verb.end())
+        subject = [each for each in (said[1] if said else "").split() if each.lower() not in _ADVERBS]
+        if not said or not subject or _DENIED.search(masked, max(0, verb.start() - _NEAR), verb.start()):
+            continue
+        stands = subject[-1] not in _LISTED and _STANDS_IN.match(masked, said.end()) is not None
+        subject = subject[:-1] if subject[-1] in _LISTED else subject
+        if subject and _FILES.fullmatch(subject[-1]) and not (stands and named):
+            return True
+        # In a text that names a file, the pictures that are to go may be those of a page.
+        if subject and _HOLDS.fullmatch(subject[-1]) and not (stands or named):
+            return True
+    return False
 
 
 def orders_passing(text: str) -> bool:
@@ -492,7 +530,7 @@ def judged(
         unmet = [_sentence(each) for each in least]
     if not unmet and not made and all(change == GONE for change in touched.values()):
         unmet = [f"{each.name} was deleted, and nothing has a new name" for each in here if each.renamed]
-    if files and touched and not decide and GONE not in touched.values():
+    if files and touched and GONE not in touched.values() and not any(each.covers for each in decide):
         unmet = ["no file was deleted"]
     sources = [each for each in found if each.kind == SOURCE]
     if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
@@ -538,7 +576,7 @@ class _State:
             return (GONE in changes or bool(mention.files or mention.folders)) and not self._is_left(mention)
         if mention.kind == EMPTIED:
             return (GONE in changes or self.is_folder_gone(mention)) and not self._is_filled(mention)
-        if changes - {GONE} or self.is_folder_made(mention):
+        if not mention.gone and (changes - {GONE} or self.is_folder_made(mention)):
             return True
         return mention.kind == EITHER and (GONE in changes or self.is_folder_gone(mention))
 
@@ -586,7 +624,7 @@ def _sentence(mention: Mention) -> str:
         return "no test was written or changed"
     there = mention.files or mention.folders or mention.patterns
     said = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted", EMPTIED: "emptied"}
-    word = said.get(mention.kind, "changed")
+    word = "deleted" if mention.gone else said.get(mention.kind, "changed")
     return f"{mention.name} was not {word if there or mention.kind != CHANGED else 'created'}"
 
 
@@ -714,13 +752,14 @@ def _is_of_files(each: Replacement, old: Sequence[Place], places: Sequence[Place
     """Whether files are replaced, and not names in a text; in a folder it is its files."""
     start, end = each.within or (0, 0)
     folders = [path for place in places if start <= place.start < end for path in index.entries(place.name)[1]]
-    files = [path for place in old for path in index.entries(place.name)[0]]
-    return each.within is None or any(path.startswith(f"{folder}/") for path in files for folder in folders)
+    entries = [path for place in old for path in itertools.chain(*index.entries(place.name)[:2])]
+    return each.within is None or any(path.startswith(f"{folder}/") for path in entries for folder in folders)
 
 
 def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> list[_Said]:
     """What the words around each place say of it; places that are joined to a list are read as one."""
     found: list[_Said] = []
+    text, spared, any_of = list_parts.find(text, places)
     heard, at, first = _Hearing(), 0, 0
     announced = list(_ANNOUNCED.finditer(text))
     while first < len(places):
@@ -742,18 +781,29 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
             said = _japanese(before, text[end : end + _NEAR].lstrip("\"'`」』)]* "), after, heard)
         else:
             said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
-        said = said._replace(optional=said.optional or either)
         later = next((each[0] for each in announced if each.start() <= start < each.end()), None)
         if later is not None:
             said = _Said(said.verb, kind=KEPT if _TAKES_AWAY.search(later) else SOURCE)
+        which = _SOME_AFTER.match(after) if last > first and not heard.verb else None
+        if which:
+            said = _Said(next(name for name, _, _ in _CLASSES if which[name]), True)
+            spared |= list_parts.spared_of(which, range(first, last + 1))
         for each in range(first, last + 1):
             role = roles.get(places[each].start) if not heard.denied else None
-            replaced = _Said("move", True, optional=said.optional, role=role) if role else None
-            found.append(_of_shell(places, each) if places[each].shell else replaced or said)
+            replaced = _Said("move", True, optional=said.optional or either, role=role) if role else None
+            meant = _contrary(said) if each in spared else said._replace(one=either or each in any_of)
+            found.append(_of_shell(places, each) if places[each].shell else replaced or meant)
         # What follows the object of a move is where it goes.
         heard.closed, heard.lead = True, heard.lead or heard.verb == "move"
         at, first = end, last + 1
     return found
+
+
+def _contrary(said: _Said) -> _Said:
+    """What is said of the entries of a list that are not meant: the contrary of what is said of the others."""
+    if said.kind in (DENIED, KEPT):
+        return _Said(kind=ASIDE)
+    return _Said(kind=KEPT if said.verb in ("delete", "move", "clean") else DENIED)
 
 
 def _of_shell(places: Sequence[Place], number: int) -> _Said:
@@ -922,13 +972,14 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     files, folders, exact = index.entries(place.name)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
     folder = bool(folders) or place.folder
-    kind = said.kind if said.kind != EMPTIED or folder else ""
+    kind, gone = said.kind if said.kind != EMPTIED or folder else "", False
     if said.role == _COMES:
         kind = CHANGED if patterns or said.optional or files or folders else MADE
     elif said.role in (_OVERWRITTEN, SOURCE):
         kind = EITHER if said.role == _OVERWRITTEN else SOURCE
     elif not kind and said.verb in ("delete", "move") and said.direct:
-        kind = EITHER if said.optional or (patterns and said.within and "/" not in place.name) else DELETED
+        within = bool(patterns) and said.within and "/" not in place.name
+        kind, gone = EITHER if said.optional or said.one or within else DELETED, said.one and not said.optional
     elif not kind and said.verb in ("delete", "clean") and (folder or (patterns and not said.taken)):
         kind = EITHER
     elif not kind:
@@ -936,11 +987,11 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
         # files say may be about the licence (RUN-37).
         made = said.verb == "make" and said.direct and not said.added
         named = (folder or _is_word(place.name)) and not made
-        there = files or folders or named or patterns or said.optional
+        there = files or folders or named or patterns or said.optional or said.one
         kind = CHANGED if there else MADE
     return Mention(
         place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
-        exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
+        exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED), gone=gone,
     )  # fmt: skip
 
 

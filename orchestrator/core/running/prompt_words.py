@@ -52,6 +52,18 @@ DELETE = (
     "|tidy away|clear away|clean away|sweep away|sweep out|bin(?=\\s+[\"'`]*\ue000)"
     "|say goodbye to|there should be no|there must be no|there may be no|there should not be|there must not be"
 )
+FILES = (
+    "images?|pictures?|photos?|screenshots?|thumbnails?|icons?|fonts?|videos?|recordings?|scripts?|binaries|executables?"
+    "|archives?|dumps?|snapshots?|fixtures?|assets?|migrations?|templates?|stylesheets?|spreadsheets?|notebooks?"
+    "|artifacts?|artefacts?|modules?|drafts?|attachments?|downloads?|uploads?|exports?|pdfs?|zips?|tarballs?|locales?"
+    "|translations?|playbooks?|manifests?|certificates?|installers?|build outputs?|source maps?|test data"
+)
+FILES_JA = (
+    "画像|写真|スクリーンショット|スクショ|サムネイル|アイコン|フォント|動画|録画|スクリプト|バイナリ|実行ファイル|アーカイブ"
+    "|ダンプ|スナップショット|フィクスチャ|アセット|マイグレーション|テンプレート|スタイルシート|スプレッドシート|ノートブック"
+    "|成果物|モジュール|下書き|添付|翻訳|マニフェスト|証明書|インストーラー?|テストデータ"
+)
+"""What files hold, by the word for it; where these are to go, files go, unless it is said in what they stand."""
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
 MOVE = f"rename|move|mv|relocate|{slips('rename')}"
 UNNEEDED = (
@@ -384,6 +396,10 @@ ARTICLES = (
     "|python|shell|config|configuration|source|test|script|module|document|page|file|files|folder|folders|directory"
     "|directories|dir|called|named|at|path|project's|root|top-level|nested|unused|obsolete|stale|temporary|unneeded"
 )
+NUMBERS = "one two three four five six seven eight nine ten".split()
+NUMBERS_JA = "一二三四五六七八九"
+ORDINALS = "first second third fourth fifth".split()
+"""How many of a list, or which, are meant; the first stands for one."""
 FOLDER = "folders?|director(?:y|ies)|dirs?"
 FOLDER_JA = "フォルダ|ディレクトリ"
 QUOTES = r"explain|describe|what|why|how|log|error|output|message|says?|said|show|traceback|stack ?trace"

@@ -42,7 +42,9 @@ _LEADS = re.compile(
     rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)]|todo:?|task:?|step \d+:?)\s+)?(?:(?:{words.POLITE})[\s,:]+){{0,8}}", re.IGNORECASE
 )
 _CONDITION = re.compile(words.CONDITION, re.IGNORECASE)
-_JOIN = re.compile(r",\s+(?:(?:and|then|but|or)\s+)?|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE)
+_JOIN = re.compile(
+    r"(?P<colon>:\s+)|,\s+(?:(?:and|then|but|or)\s+)?|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE
+)
 _CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) (?:you|someone|somebody|anyone)\b", re.IGNORECASE)
 _OBJECT = re.compile(
     rf"\s+(?:(?:only|just)\s+)?(?:(?:in)?to\s+)?(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)",
@@ -60,6 +62,7 @@ _CUT_JA = re.compile(
 )
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _QUESTION = re.compile("[?\uff1f][\"')\\]」]*\\s*\\Z")
+_END = re.compile(r"[\s.!]*\Z")
 _ORDERED, _MIXED, _ASKED = "ordered", "mixed", "asked"
 
 
@@ -167,6 +170,9 @@ def _behind_a_question(said: str, order: re.Match[str], *, question: bool) -> st
     if question and _WH.match(said):
         return _ASKED
     firm = any(_OBJECT.match(said, found.end()) for _, found in begins)
+    # "README.md is broken: repair" has its object before the colon.
+    firm = firm or any(join["colon"] and "\ue000" in said[: join.start()] and _END.match(said, found.end())
+                       for join, lead in leads if lead and (found := _ORDER.match(said, lead.end())))  # fmt: skip
     return _ORDERED if firm and not (governed or question) else _MIXED
 
 

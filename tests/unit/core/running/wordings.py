@@ -11,7 +11,7 @@ FILES = frozenset(
     (
         "README.md core.py notes.txt data.csv old.txt a.md b.md index.html app.log error.log .gitignore CHANGELOG.md"
         " invoices/core.py invoices/total.py tests/test_core.py build/main.o build/sub/x.o docs/guide.md docs/api.md"
-        " src/keep.py src/keep2.py src/deep/nested/mod.py tmp/x.tmp config.yaml"
+        " src/keep.py src/keep2.py src/deep/nested/mod.py tmp/x.tmp config.yaml launch"
     ).split()
 ) | {"my notes.md", "設計.md"}
 FOLDERS = frozenset("invoices tests build build/sub docs src src/deep src/deep/nested tmp".split())
@@ -309,7 +309,26 @@ WRONG: list[tuple[str, str]] = [
     ("Bring README.md up to date.\n\nNotes: the old instructions are in docs/guide.md.", "docs/guide.md"),
     ("Bring README.md up to date. docs/guide.md, for reference, says how.", "docs/guide.md"),
     ("core.pyのタイムアウトを30秒に変更してください。仕様はdocs/guide.mdにあります。", "docs/guide.md"),
+    # Others of a list than those that are meant, or all of it.
+    *((text, done) for done in ("-a.md -b.md -old.txt", "-old.txt", "-a.md", "a.md b.md") for text in (
+        "Delete the first two of these three files: a.md, b.md, old.txt", "a.md、b.md、old.txtのうち最初の2つを削除して",
+        "Delete all but the last of these: a.md, b.md, old.txt", "次のうち最初の2つを削除してください:\n- a.md\n- b.md\n- old.txt",
+    )),
+    ("fix the first two of these three files: a.md, b.md, old.txt", "a.md b.md old.txt"), ("delete a.md or b.md", "a.md"),
+    ("remove two of these three files: a.md, b.md, old.txt", "-a.md"), ("a.mdとb.mdのどちらかを削除して", "a.md"),
+    # Another new name.
+    *((text, "-launch satrt") for text in ("rename launch to start", "mv launch start", "launchをstartに改名して")),
+    ("copy launch to start", "satrt"), ("the folder docs should be called manual", "-docs/guide.md -docs/api.md -docs/ manal/guide.md manal/api.md"),
+    ("srcのdeepをflatに改名して", "-src/deep/nested/mod.py -src/deep/nested/ -src/deep/ src/fat/nested/mod.py"),
     # Files are to go, and none went.
+    *((text, "other.txt") for text in (
+        "delete the stale images", "remove the old screenshots", "Delete the unused fonts", "please get rid of outdated migrations",
+        "remove obsolete scripts in the project", "delete the generated thumbnails", "古い画像を削除して", "不要なスクリプトを消して",
+        "使っていないフォントを削除してください", "プロジェクトの古いスクリーンショットを全部削除して",
+    )),
+    *((text, "README.md") for text in (
+        "update README.md and delete unused files", "README.mdを更新し、不要なファイルを削除して", "delete the files listed in notes.txt",
+    )),
     ("remove dead code files", "other.txt"), ("delete unused files", "other.txt|src/other.py"), ("不要なファイルを削除して", "other.txt"),
     ("使っていないフォルダをすべて削除して", "other.txt"),
     ("old.txtを片付けて", "other.txt"), ("old.txt is no longer needed", "other.txt"), ("delete everything in tmp and update README.md", "README.md"),
@@ -350,6 +369,11 @@ LOOSE: list[tuple[str, str]] = [
     ("old.txtを片付けて", "-old.txt"), ("buildフォルダを片付けて", "-build/main.o -build/sub/x.o -build/"),
     ("delete a.md or, if it is still used, update it", "a.md"), ("delete a.md or, if it is still used, update it", "-a.md"),
     ("change the file extension of a.md to .rst", "-a.md a.rst"), ("a.mdの拡張子を.txtに変えて", "-a.md a.txt"),
+    *((text, "-src/keep.py") for text in ("delete the stale images", "古い画像を削除して")),
+    *((text, "index.html") for text in (
+        "remove the images from the page", "delete the icons in the footer", "ページの古い画像を削除して", "画面からアイコンを消して",
+        "fix the bug, but don't delete any files", "remove all screenshots that the page shows",
+    )),
     ("get the tests green", "src/keep.py"), ("テストが通るようにして", "src/keep.py"),
     ("fix the bug described in notes.txt", "src/keep.py"), ("add a page about README.md", "docs/new.md"),
     ("Implement a tool that reads in.csv and writes out.csv", "src/tool.py"), ("implement the login", "src/login.py"),
@@ -366,11 +390,11 @@ LOOSE: list[tuple[str, str]] = [
 """Tasks that mention nothing that has to become another: any change may be what was wanted, and none is not enough."""
 
 GUESSED: list[tuple[str, str]] = [
-    ("README.md - typo in line 3", "README.md"), ("The plan is in notes.txt: update it", "notes.txt"),
+    ("README.md - typo in line 3", "README.md"),
     ("can you have a go at README.md", "README.md"),
     ("crate notes.md", "notes.md"), ("notes.md please", "notes.md"), ("notes.md", "notes.md"),
     ("could someone please get README.md into shape?", "README.md"), ("we would love to have a notes.md", "notes.md"),
-    ("keep README.md up to date", "README.md"), ("README.md is broken: repair", "README.md"),
+    ("keep README.md up to date", "README.md"),
     ("let me have a notes.md", "notes.md"), ("config.yaml: timeout -> 30", "config.yaml"),
     ("get README.md translated", "README.md"), ("the docs folder needs an index.md", "docs/index.md"),
     ("README.mdお願い", "README.md"), ("README.mdをなんとかして", "README.md"), ("notes.mdよろしく", "notes.md"),
@@ -438,6 +462,36 @@ FURTHER: list[tuple[str, str]] = [
     ("Read $HOME/config.toml and write the settings to README.md", "README.md"),
     ("core.py should read its path from ${DATA_DIR}/data.csv", "core.py"),
     ("環境変数$APP_DIR/config.tomlではなくconfig.yamlを更新して", "config.yaml"),
+    # Which of a list are meant.
+    *((text, "-a.md -b.md") for text in (
+        "Delete the first two of these three files: a.md, b.md, old.txt", "Of a.md, b.md and old.txt, delete the first two",
+        "Delete only the first two of these three files:\n- a.md\n- b.md\n- old.txt", "Remove the first two of a.md, b.md and old.txt",
+        "a.md, b.md, old.txt: delete only the first two", "Delete all but the last of these: a.md, b.md, old.txt",
+        "Delete both of these: a.md, b.md", "Delete each of the following:\n- a.md\n- b.md",
+        "a.md、b.md、old.txtのうち最初の2つを削除して", "a.md、b.md、old.txtの最初の二つだけ削除して",
+        "次の3つのファイルのうち最初の2つを削除してください: a.md、b.md、old.txt",
+        "以下のファイルのうち最後の1つを除いて削除してください:\n- a.md\n- b.md\n- old.txt", "a.md、b.md、old.txtのうち最後の1つ以外を削除して",
+    )),
+    ("delete the last of these: a.md, old.txt", "-old.txt"), ("a.mdとold.txtのうち最後のものを削除して", "-old.txt"),
+    ("fix the first of these three files: a.md, b.md, old.txt", "a.md"), ("次のうち最初の1つを更新して:\n- a.md\n- b.md\n- old.txt", "a.md"),
+    ("delete one of these: a.md, old.txt", "-old.txt"), ("a.mdとold.txtのどちらかを削除して", "-old.txt"),
+    # A name without an extension.
+    *((text.format("launch", "start"), "-launch start") for text in (
+        "rename {} to {}", "rename the file {} to {}", "move {} to {}", "mv {} {}", "the file {} should be called {}",
+        "{}を{}に改名して", "{}というファイルを{}にリネームして", "ファイル{}の名前を{}に変えて", "{}を{}に移動して",
+    )),
+    ("copy launch to start", "start"), ("launchをstartにコピーして", "start"),
+    *((text, "-docs/guide.md -docs/api.md -docs/ manual/guide.md manual/api.md") for text in (
+        "the folder docs should be called manual", "the docs folder must be renamed to manual", "rename the folder docs to manual",
+    )),
+    *((text, "-src/deep/nested/mod.py -src/deep/nested/ -src/deep/ src/flat/nested/mod.py") for text in (
+        "rename deep to flat", "srcのdeepをflatに改名して",
+    )),
+    # An order behind a colon.
+    ("The plan is in notes.txt: update it", "notes.txt"), ("README.md is broken: repair", "README.md"),
+    ("README.md has typos: fix them", "README.md"), ("The title of README.md is wrong: please correct it", "README.md"),
+    ("old.txt is obsolete: delete it", "-old.txt"), ("notes.txt is out of date: rewrite it", "notes.txt"),
+    ("計画はnotes.txtにある\uff1a更新して", "notes.txt"), ("README.mdに誤字がある: 直して", "README.md"),
     # How many there are.
     ("Delete the first two files: a.md and b.md", "-a.md -b.md"), ("a.mdとb.mdの2つのファイルを削除して", "-a.md -b.md"),
     ("Create 3 files: one.md, two.md, three.md", "one.md two.md three.md"), ("one.mdとtwo.mdの二つを作成して", "one.md two.md"),

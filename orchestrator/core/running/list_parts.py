@@ -1,0 +1,103 @@
+"""Which entries of a list a task means: "the first two of these", "one of a.md and b.md", 最後の1つ以外.
+
+The list may stand before what is said of it or behind. Where a task says how many it means and not which, all of them
+are meant, unless one is enough.
+
+Source: seed 001, Property 8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.core.running import prompt_words as words
+from orchestrator.core.running.file_names import Place
+
+_COUNT = rf"(?:{'|'.join(words.NUMBERS)}|[1-9])"
+WHICH = (
+    rf"(?P<which>{'|'.join(words.ORDINALS)}|last|final)(?:\s+(?P<count>{_COUNT}))?"
+    rf"(?:\s+(?:ones?|files?|items?|entries|names?|{words.FOLDER}))?"
+)
+"""Which entries, as a pattern: the groups `which` and `count`."""
+_SOME = re.compile(
+    r"(?:(?P<but>(?<!\w)(?:all|everything|any)\s+(?:but|except(?:\s+for)?|save)\s+)|(?<!\w)(?:only|just)\s+)?(?<!\w)"
+    rf"(?:the\s+)?{WHICH}\s+(?:out\s+of|of|among|from|in)\s+(?=(?:these|those|them|this"
+    r"|the\s+(?:following|list|files|ones|names|\w+\s+(?:files|names)))(?!\w)|[\"'`*]*\ue000++[\"'`*]*(?:,|\s+and\s))",
+    re.IGNORECASE,
+)
+_SOME_JA = re.compile(
+    r"(?:の?(?:うち|中から|なかから|中で)、?の?|の)(?P<which>最初|はじめ|先頭|最後|末尾)の?"
+    rf"(?:(?P<count>[1-9{words.NUMBERS_JA}])(?:つ|個|件|本))?(?:の?ファイル)?(?:だけ|のみ)?"
+    r"(?:(?P<but>以外(?:の(?:もの|ファイル))?|を(?:除い|のぞい)て)|(?=[をはも、]|(?<=だけ)|(?<=のみ)))"
+)
+_SHARE = re.compile(
+    r"(?<!\w)(?:(?P<any>any(?:\s+one)?|one|either(?:\s+one)?|at\s+least\s+one|some)"
+    rf"|all(?:\s+{_COUNT})?|each|both|every\s+one|(?:any\s+)?{_COUNT})"
+    r"\s+of\s+(?=these|those|them|the\s+(?:following|files\s+below))"
+    r"|の?(?:うち)?の?(?P<any_ja>どちらか|いずれか|どれか)の?(?:一方|片方|[1一]つ|[1一]個)?(?=を)",
+    re.IGNORECASE,
+)
+"""How much of a list is meant, without saying which; where one of the groups is found, one entry is enough."""
+_LAST = ("last", "final", "最後", "末尾")
+_CLOSES = re.compile(r"[\"'`)\]*」』 ]*")
+_ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
+_BETWEEN = re.compile(
+    rf"[\"'`)\]*」』(\[「『]*\s*(?:{words.any_of(words.JOINS)}|{words.any_of(words.OR)})?"
+    rf"\s*(?:(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s*)?{_ARTICLE}[\"'`)\]*」』(\[「『]*",
+    re.IGNORECASE,
+)
+"""What stands between two entries of a list."""
+_STOP = re.compile(r"[.!?](?=\s)|[。\ue000]")
+
+
+class Parts(NamedTuple):
+    """What a text says of lists.
+
+    text: the text without it, as long as before. spared: the numbers of the places that are not meant.
+    any_of: those of a list of which one is enough.
+    """
+
+    text: str
+    spared: set[int]
+    any_of: set[int]
+
+
+def find(text: str, places: Sequence[Place]) -> Parts:
+    """What a text, in which every mention is blackened, says of lists of its mentions."""
+    spared, any_of, plain = set[int](), set[int](), text
+    for pattern in (_SOME, _SOME_JA, _SHARE):
+        for match in pattern.finditer(text):
+            plain = plain[: match.start()] + " " * len(match[0]) + plain[match.end() :]
+            listed = _listed(text, places, match)
+            if pattern is not _SHARE:
+                spared |= spared_of(match, listed)
+            elif match["any"] or match["any_ja"]:
+                any_of |= set(listed)
+    return Parts(plain, spared, any_of)
+
+
+def _listed(text: str, places: Sequence[Place], match: re.Match[str]) -> range:
+    """The numbers of the places in the list that stands right before what is said of it, or else behind it."""
+    first = last = sum(place.start < match.start() for place in places)
+    if first and _CLOSES.fullmatch(text, places[first - 1].end, match.start()):
+        first -= 1
+        while first and _BETWEEN.fullmatch(text, places[first - 1].end, places[first].start):
+            first -= 1
+    elif last < len(places) and not _STOP.search(text, match.end(), places[last].start):
+        last += 1
+        while last < len(places) and _BETWEEN.fullmatch(text, places[last - 1].end, places[last].start):
+            last += 1
+    return range(first, last)
+
+
+def spared_of(match: re.Match[str], listed: range) -> set[int]:
+    """The numbers of a list that are not meant by a match of `WHICH`; none where the list is too short for it."""
+    said, count = match["which"].lower(), (match["count"] or "one").lower()
+    known = words.NUMBERS.index(count) + 1 if count in words.NUMBERS else words.NUMBERS_JA.find(count) + 1 or int(count)
+    nth = words.ORDINALS.index(said) if said in words.ORDINALS else 0
+    if len(listed) < 2 or nth + known > len(listed):
+        return set()
+    meant = set(listed[-known:] if said in _LAST else listed[nth : nth + known])
+    return meant if match.groupdict().get("but") else set(listed) - meant
