@@ -223,7 +223,7 @@ _clean: set[bytes] = set()
 
 
 def _is_clean(sent: bytes) -> bool:
-    """Whether nothing in an answer can be a secret. Whoever follows a session is sent the same bytes again and again."""
+    """Whether nothing in an answer can be a secret. Who follows a session is sent the same bytes again and again."""
     digest = hashlib.sha256(sent).digest()
     if digest in _clean:
         return True
