@@ -42,10 +42,19 @@ def own_files(context: Context) -> list[tuple[str, str]]:
 
 def differing(context: Context, session: str, content: str) -> list[str]:
     """What a session would have decided otherwise under a file."""
-    answer = operations.call(context, "workflow what-if", content=content, sessions=(session,))
-    if answer["equal"] or not operations.call(context, "audit replay", session_id=session)["equal"]:
-        return []
-    return [f"{session}: {each}" for each in answer["sessions"][0]["differences"][:3]] or [f"{session}: {answer}"]
+    try:
+        answer = operations.call(context, "workflow what-if", content=content, sessions=(session,))
+        found = [] if answer["equal"] else answer["sessions"][0]["differences"][:3] or [answer]
+    except errors.OrchestratorError as error:
+        found = [error]
+    return [f"{session}: {each}" for each in found] if found and _is_sound(context, session) else []
+
+
+def _is_sound(context: Context, session: str) -> bool:
+    try:
+        return bool(operations.call(context, "audit replay", session_id=session)["equal"])
+    except errors.OrchestratorError:
+        return False
 
 
 class Plugin:

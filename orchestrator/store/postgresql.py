@@ -175,7 +175,11 @@ class Connection:
         if sql is EVENT:
             self._sealing = tuple(parameters)
             return self.run(_NUMBERED, (*parameters, _KEY, _NUMBERS))
-        values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
+        values: Sequence[Any] = ()
+        if isinstance(parameters, Mapping):
+            values = [parameters[name] for name in found.names]
+        else:
+            values = [parameters[int(number) - 1] for number in found.names] if found.names else parameters
         return self.run(found.sql, values, hides=found.hides)
 
     @property

@@ -148,14 +148,15 @@ def test_a_finding_leads_where_its_words_say(
     assert finding_links.linked("S", known, [given]) == [{**given, "to": to, "named": named}]
 
 
-def test_findings_about_runs_lead_to_their_pages(planned: Web) -> None:
-    planned.service.add_project(str(planned.project), "portal")
-    run = str(planned.service.chat("portal", story.READ, "chat")["task_id"])
-    ((task,),) = planned.rows("SELECT task_id FROM runs")
-    assert f'<a href="/tasks/{run}">Run {run}</a>' in planned.get("/sessions/chat/verdict").text
-    found = finding_runs.runs(planned._context, session_id="chat", names=[task, "chat:B1", "chat:E1", "T0"])
-    assert found == {task: run}
-    assert planned.get(f"/tasks/{run}").status == 200
+def test_findings_and_evidence_of_runs_lead_to_their_pages(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    run = story.run(web, story.ASK)
+    ((task, left),) = web.rows("SELECT task_id, e.id FROM runs r JOIN evidence e ON e.kind = 'run' AND subject = r.id")
+    found = finding_runs.runs(web._context, session_id="chat", names=[task, "chat:B1", left, "T0"])
+    assert found == {task: run, left: run}
+    assert f'<a href="/tasks/{run}">Run {run}</a>' in web.get("/sessions/chat/verdict").text
+    assert f'<a href="/tasks/{run}">{run}</a>' in web.get("/sessions/chat/evidence").text
 
 
 def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:
