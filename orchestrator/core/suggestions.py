@@ -71,7 +71,8 @@ class _Whole(str):
 
 
     def rstrip(self, chars: str | None = None, /) -> Sentence:
-        *first, last = parts_of(self)
+        # A sentence that ends with a value has an empty part behind it.
+        *first, last = [each for each in parts_of(self) if each] or [""]
         return joined([*first, last.rstrip(chars) if type(last) is str else last])
 
 

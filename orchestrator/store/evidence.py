@@ -17,6 +17,9 @@ _TABLES = {"E": "evidence", "R": "agent_reports"}
 _BLOCK = 1024 * 1024
 
 _RECORDED = "SELECT id, hash, content, path, seq FROM evidence WHERE session_id = :session ORDER BY seq, part"
+_SHARED = """SELECT 1 FROM evidence e WHERE (e.kind = 'operation' AND json_extract(e.content, '$.host') = ?)
+    OR (e.path IS NOT NULL AND EXISTS (SELECT 1 FROM audit_events a WHERE a.session_id = e.session_id AND a.seq = e.seq
+        AND json_extract(a.input, '$.attached[0].host') = ?)) LIMIT 1"""
 _INPUT = "SELECT input FROM audit_events WHERE session_id = ? AND seq = ?"
 _MESSAGES = """SELECT r.id, r.raw_hash, t.content FROM agent_reports r LEFT JOIN texts t ON t.hash = r.raw_hash
     WHERE r.session_id = :session AND r.raw_hash IS NOT NULL ORDER BY r.seq"""
@@ -122,6 +125,11 @@ def files(connection: sqlite3.Connection, session: str) -> list[File]:
         File(id_, path, hash_, place_of(connection, session, seq))
         for id_, hash_, _, path, seq in rows if path is not None
     ]  # fmt: skip
+
+
+def is_shared(connection: sqlite3.Connection) -> bool:
+    """Whether any evidence on record lies in a shared folder."""
+    return connection.execute(_SHARED, (SHARED, SHARED)).fetchone() is not None
 
 
 def place_of(connection: sqlite3.Connection, session: str, seq: int) -> Place:

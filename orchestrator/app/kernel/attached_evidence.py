@@ -24,8 +24,7 @@ from orchestrator.store.evidence import SHARED, Fault, File, Inventory, Place
 
 VARIABLE = "ORCHESTRATOR_EVIDENCE"
 """The variable that names the folder in which all machines keep the evidence of a database on a server."""
-OF_DATABASE = "database"
-"""The file there that says of which database it is."""
+_OF_DATABASE = "database"
 _FIRST = "SELECT hash FROM audit_events WHERE session_id = ? AND seq = 1"
 
 
@@ -84,8 +83,8 @@ def run_root(path: str, project: str) -> str:
 def require_shared(path: str, connection: Any) -> None:
     """Require that the shared folder, where there is one, is there, takes files and is this database's.
 
-    The first database that uses a folder marks it: names of sessions are unique in a database alone, and what is kept
-    too long is deleted by what this one knows.
+    The first database that uses a folder marks it, and an empty mount point lacks the mark. Names of sessions are
+    unique in a database alone, and what is kept too long is deleted by what this one knows.
 
     Raises:
         UsageError: as `shared_folder`.
@@ -101,7 +100,7 @@ def require_shared(path: str, connection: Any) -> None:
         folder = atomic_files.own_folder(root, constants.FOLDER)
         with atomic_files.failing(str(root)):
             atomic_files.reserve(folder)
-            whose = _owner_of(folder / OF_DATABASE, identity)
+            whose = _owner_of(root, identity, connection)
     if whose != identity:
         message = sentence("{}: {} keeps the evidence of another database.", VARIABLE, local(str(root)))
         raise EnvironmentProblem("OUTPUT_FAILED", message, "give each database a folder of its own", path=str(root))
@@ -120,9 +119,22 @@ def _advised(shared: Path | None) -> Iterator[None]:
         raise EnvironmentProblem("OUTPUT_FAILED", message, advice, path=str(shared)) from problem
 
 
-def _owner_of(mark: Path, identity: str) -> str:
-    """The database that a folder belongs to; it becomes this one's where it was nobody's."""
+def _mark(shared: Path) -> Path:
+    """The file that says of which database a shared folder is."""
+    return shared / constants.FOLDER / _OF_DATABASE
+
+
+def _owner_of(shared: Path, identity: str, connection: Any) -> str:
+    """The database that a folder belongs to; it becomes this one's where it was nobody's, and it had no other.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED, this one has evidence in a shared folder, which this is not.
+    """
+    mark = _mark(shared)
     if not os.path.lexists(mark):
+        if evidence.is_shared(connection):
+            message = sentence("{} is not the folder in which this database has evidence.", local(str(shared)))
+            raise EnvironmentProblem("OUTPUT_FAILED", message, "", path=str(shared))
         beside = mark.with_name(f"{mark.name}.{process_identity.mine()}".replace(":", "-"))
         atomic_files.write(beside, identity.encode())
         try:
@@ -213,8 +225,8 @@ def is_elsewhere(path: str, place: Place) -> bool:
     """
     if place.folder is None:
         return place.host not in (None, process_identity.host())
-    shared = shared_folder(path)
-    return not os.path.isdir(place.folder) and (shared is None or not shared.is_dir())
+    # Where it is not mounted, there may be an empty folder in its place.
+    return not any(_mark(each).is_file() for each in filter(None, (shared_folder(path), Path(place.folder))))
 
 
 def unreachable(path: str, inventories: Sequence[Inventory]) -> list[Inventory]:
@@ -227,15 +239,17 @@ def unreachable(path: str, inventories: Sequence[Inventory]) -> list[Inventory]:
 
 
 @contextlib.contextmanager
-def written(path: str, files: Sequence[Moved]) -> Iterator[None]:
+def written(path: str, files: Sequence[Moved], connection: Any) -> Iterator[None]:
     """Write the files of a step, then run the block that commits it.
 
     Args:
         path: of the database; the files' paths begin at the folder that an import would put them below.
+        connection: to it.
 
     Raises:
         EnvironmentProblem: OUTPUT_FAILED. What was written is taken away again, as it is where the block raises.
     """
+    require_shared(path, connection)
     root, made = own_root(path), list[Path]()
     try:
         with _advised(shared_folder(path)):

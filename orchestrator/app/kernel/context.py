@@ -506,7 +506,7 @@ def _attempt(work: Work, action: Action, files: Sequence[Moved]) -> Answer:
     warnings = [each for each in (step.clock_warning(), context.warning) if each]
     sealed = (work.call.kind, work.actor, context.spoken or context.channel, event_input(work.call))
     if files:
-        with _written(context.path, files):
+        with _written(context, files):
             step.seal(*sealed)
             # A file stays only where its row does.
             context.connection.settle(context.deadline_s)
@@ -523,10 +523,10 @@ def _refuse_other_role(work: Work, actor: str) -> None:
         work.context.refuse_other_role(work, str(said), actor)
 
 
-def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:
+def _written(context: Context, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:
     from orchestrator.app.kernel import attached_evidence as attached
 
-    return attached.written(path, files)
+    return attached.written(context.path, files, context.connection)
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:

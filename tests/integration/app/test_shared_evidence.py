@@ -120,7 +120,13 @@ def test_two_machines_keep_and_read_evidence_in_one_folder(site: Site) -> None:
     assert all("lies on a shared folder (below" in each for each in warnings)
     site.enter("three", elsewhere)
     assert (site.verified(), site.missed()) == ((0, []), [])
-    # Where the folder is there, what is not in it is missing.
+    # An empty folder in its place is none of ours; where it is the folder, what is not in it is missing.
+    site.shared.mkdir()
+    assert (site.verified()[0], site.missed()) == (0, [])
+    site.enter("three", site.shared)
+    with pytest.raises(EnvironmentProblem, match="not the folder in which this database has evidence"):
+        site.turn()
+    site.enter("three", elsewhere)
     shutil.rmtree(elsewhere / ".orchestrator" / "sessions")
     assert (site.verified()[0], len(site.missed())) == (2, 2)
 
@@ -161,7 +167,7 @@ def _through(path: Any, number: int) -> None:
 
 def _of_another(site: Site, _: pytest.MonkeyPatch) -> None:
     (site.shared / ".orchestrator").mkdir()
-    (site.shared / ".orchestrator" / attached_evidence.OF_DATABASE).write_text("0" * 64)
+    (site.shared / ".orchestrator" / "database").write_text("0" * 64)
 
 
 UNFIT = {
@@ -178,7 +184,7 @@ def test_nothing_is_begun_where_the_shared_folder_takes_nothing(site: Site, monk
         site.shared.mkdir()
         with monkeypatch.context() as patch:
             arrange(site, patch)
-            wanted = [site.turn, lambda: begin_session.start(desk)] + [site.report] * (said != "of another database")
+            wanted = (site.turn, lambda: begin_session.start(desk), site.report)
             for attempt in wanted:
                 with pytest.raises(EnvironmentProblem, match=said) as caught:
                     attempt()

@@ -104,6 +104,7 @@ def test_a_connection_that_is_cut_before_any_statement_of_a_step_loses_and_repea
         except EnvironmentProblem as problem:
             lost.append(problem.code)
         is_cut = cutting.is_cut
+        del context.connection.run
         context.connection.close()
         context = opened(pg_url)
         step(context, "S1", number)
@@ -202,7 +203,8 @@ url, session, limit = sys.argv[1:]
 context, number, made = None, 0, 0
 while made < int(limit):
     try:
-        context = context or bootstrap.open_context(url, write=True, door="test", environment={})
+        patient = {"ORCHESTRATOR_BUSY_TIMEOUT": "60"}
+        context = context or bootstrap.open_context(url, write=True, door="test", environment=patient)
         asked = {"id": f"G{number}", "session_id": session, "request_id": f"R{number}"}
         made += not operations.call(context, "group create", **asked).get("repeated")
         number += 1

@@ -144,3 +144,9 @@ def test_lines_keep_their_suggestions() -> None:
     assert found == ["a", "[NEXT] orchestrator status S1", "b", "c"]
     assert [each.operation for line in found for each in suggestions(line)] == ["status"]
     assert split_lines("x\n") == ["x", ""]
+
+
+def test_the_end_of_a_sentence_is_taken_off_also_where_it_is_that_of_a_value() -> None:
+    for text in ("It is full.", sentence("{}.", STATUS), sentence("{}: {}", STATUS, sentence("{} is full.", "x"))):
+        assert sentence("Look: {}", text).rstrip(".") == f"Look: {text}"[:-1]
+    assert (sentence("").rstrip("."), sentence("{}", STATUS).rstrip(".")) == ("", str(STATUS))
