@@ -16,7 +16,8 @@ import tempfile
 MEMORY = pathlib.Path("/dev/shm")  # noqa: S108 - a folder of the run's own is made there
 ROOM = 8 << 30
 """Bytes that have to be free: a whole run has about a quarter of that at a time."""
-PREFIX = "orchestrator-tests-"
+PREFIX = "ot-"
+"""Short, since the path of a socket has at most 107 bytes."""
 
 
 def use() -> None:

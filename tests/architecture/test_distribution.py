@@ -146,8 +146,10 @@ def pythons() -> list[pathlib.Path]:
 
 
 def with_pip(python: pathlib.Path, wheel: pathlib.Path, folder: pathlib.Path, more: Mapping[str, str]) -> pathlib.Path:
-    ran(python, "-m", "venv", folder / "env", folder=folder)
-    ran(folder / "env/bin/python", "-m", "pip", "install", "-q", "--no-compile", wheel, folder=folder, **more)
+    # The pip of these tests, for an environment without one: putting one into it is no matter of the project's.
+    ran(python, "-m", "venv", "--without-pip", folder / "env", folder=folder)
+    pip = [sys.executable, "-m", "pip", "--python", folder / "env/bin/python"]
+    ran(*pip, "install", "-q", "--no-compile", "--disable-pip-version-check", wheel, folder=folder, **more)
     return folder / "env/bin/orchestrator"
 
 
