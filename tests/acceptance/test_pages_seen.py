@@ -88,8 +88,9 @@ def places(session: str) -> list[str]:
 
 def others(session: str) -> list[str]:
     """The pages on which it makes no difference how many groups a session has."""
-    forms = [f"/sessions/{session}/do/{name}" for name in ("group", "end", "cancel?group=G3")]
-    return [*forms, "/", "/sessions", "/projects"]
+    below = ("do/group", "do/end", "do/cancel?group=G3", "verdict", "decisions/D1", "handoffs/1")
+    asked, compared = f"/questions/{session}:Q{SIZES[0] + 6}", f"/what-if?session={session}&version=1"
+    return [*(f"/sessions/{session}/{each}" for each in below), "/", "/sessions", "/projects", asked, compared]
 
 
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
@@ -107,12 +108,12 @@ def test_no_page_has_a_violation_or_is_wider_than_its_window(
     page.wait_for_url(f"{house.url}/")
     found = {}
     for place in places(f"S{size}") + (others(f"S{size}") if size == SIZES[0] else []):
-        page.goto(f"{house.url}{place}")
+        status = page.goto(f"{house.url}{place}").status
         page.evaluate("() => document.querySelectorAll('main details').forEach((each) => { each.open = true })")
         page.evaluate(AXE.read_text())
-        found[place] = (page.evaluate(VIOLATIONS), max(overflow(page), 0))
+        found[place] = (status, page.evaluate(VIOLATIONS), max(overflow(page), 0))
     context.close()
-    assert {place: each for place, each in found.items() if each != ([], 0)} == {}
+    assert {place: each for place, each in found.items() if each != (200, [], 0)} == {}
     assert watched.faults == []
 
 
