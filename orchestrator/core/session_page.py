@@ -33,11 +33,11 @@ _SHAPE = (
     ".wide{overflow:auto;max-height:80vh}.wide table{min-width:44rem;overflow-wrap:break-word}"
     ".wide th{white-space:nowrap}"
     ".scroll{overflow:auto;max-height:80vh;border:1px solid var(--line);border-radius:4px}"
-    ".turns{list-style:none;margin:0;padding:0;min-width:48rem}.turns li,.axis{display:grid;"
+    ".turns{list-style:none;margin:0;padding:0}.turns li,.axis{display:grid;"
     "grid-template-columns:12rem 1fr;gap:.5rem;align-items:center;border-bottom:1px solid var(--line)}"
     ".turns li{content-visibility:auto;contain-intrinsic-size:auto 1.75rem}"
     ".turns span{padding-left:.5rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}"
-    ".axis{min-width:48rem;font-size:.8rem;color:var(--soft)}.axis div{display:flex;justify-content:space-between}"
+    ".axis{font-size:.8rem;color:var(--soft)}.axis div{display:flex;justify-content:space-between;gap:.5rem}"
     ".lane{display:block;width:100%;height:24px}.swatch{width:.8em;height:.8em;margin-right:.3em}"
     ".legend{display:flex;flex-wrap:wrap;gap:.1rem 1rem;padding:0;list-style:none;font-size:.85rem}"
     ".bar{fill:var(--soft)}.bar.open{opacity:.6}.bar.replaced{opacity:.3}.again{fill:#c2780a}"
@@ -46,6 +46,8 @@ _SHAPE = (
     "contain-intrinsic-size:auto 5rem}.steps ul{margin:.25rem 0;padding-left:1.25rem}.soft{color:var(--soft)}"
     ".good{color:var(--good);font-weight:600}.stop{color:var(--stop);font-weight:600}summary{cursor:pointer}"
     "details{content-visibility:auto;contain-intrinsic-size:auto 1.75rem}:target{background:var(--box)}"
+    "@media(max-width:44rem){.turns li,.axis{grid-template-columns:minmax(0,1fr);gap:0}"
+    ".axis>span,.axis div span:nth-child(even){display:none}.turns li{contain-intrinsic-size:auto 3.2rem}}"
     "@media print{.scroll,.wide{max-height:none;overflow:visible}nav{display:none}}"
 )
 _HUES = ("#7c5cd6", "#2f7fe0", "#1b4fa0", "#12a594", "#d6830a", "#c2408f", "#6b8e23")
