@@ -40,7 +40,7 @@ def kept(answer: Answer, rules_version: int) -> str:
     said = _SAID
     if "handoff_hash" in answer:
         said = _STARTED_THERE if answer["spawns"][0]["group_id"] == answer["group_id"] else _STARTED
-    return canonical_json.exact({name: answer[name] for name in answer.keys() - said})
+    return canonical_json.exact({name: value for name, value in answer.items() if name not in said})
 
 
 def whole(row: Mapping[str, Any], workflow: str | None = None) -> Answer:

@@ -7,6 +7,7 @@ lies; runs, which are tasks of chats here, have operations of their own.
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -211,11 +212,29 @@ def _signed(handle: Callable[..., Any], endpoint: Endpoint, *more: inspect.Param
 def _told(found: Answer, status: int = 200) -> Response:
     """An answer as it is sent: without what is local, its secrets masked."""
     sent = _json(found)
+    if not _is_clean(sent):
+        sent = _json(masking.mask_value(elsewhere(found)))
+    return Response(sent, status, media_type="application/json")
+
+
+_KNOWN_CLEAN = 1_024
+"""So many answers are remembered by their SHA-256."""
+_clean: set[bytes] = set()
+
+
+def _is_clean(sent: bytes) -> bool:
+    """Whether nothing in an answer can be a secret. Who follows a session is sent the same bytes again and again."""
+    digest = hashlib.sha256(sent).digest()
+    if digest in _clean:
+        return True
     text = sent.decode()
     # Only behind a backslash could a secret be written in another way than in the value itself (SEC-7).
     if "\\" in text or masking.may_hold_secrets(text):
-        sent = _json(masking.mask_value(elsewhere(found)))
-    return Response(sent, status, media_type="application/json")
+        return False
+    if len(_clean) >= _KNOWN_CLEAN:
+        _clean.clear()
+    _clean.add(digest)
+    return True
 
 
 _KINDS = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME

@@ -63,3 +63,18 @@ def test_a_text_that_is_remembered_as_harmless_is_still_masked_where_a_registere
     assert value["status"] in masking._HARMLESS
     for masked in (masking.mask_value, masking.mask_document):
         assert "1234567890" not in str(masked(value, ("1234567890",)))
+
+
+def test_only_an_answer_that_held_nothing_is_sent_again_without_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def look(text: str) -> bool:
+        looked.append(text)
+        return SECRET[0] in text
+
+    monkeypatch.setattr(masking, "may_hold_secrets", look)
+    monkeypatch.setattr(api_endpoints, "_KNOWN_CLEAN", 2)
+    for value, looks in (("a", 1), ("a", 0), (SECRET[0], 1), (SECRET[0], 1), ("b", 1), ("a", 0), ("c", 1), ("a", 1)):
+        looked.clear()
+        api_endpoints._is_clean(value.encode())
+        assert len(looked) == looks, value
