@@ -206,8 +206,8 @@ def test_a_file_with_a_log_that_comes_to_a_disk_without_shared_memory_is_whole_a
     shutil.copytree(made, path.parent)
     problem = refusal(path, write=True)
     assert (problem.code, "Its content is untouched" in problem.message) == ("DATABASE_UNSUPPORTED", True)
-    found = doctor.doctor(str(path), {}, pathlib.Path("/")).findings
-    assert [(each.id, "orchestrator init" in str(each.suggestion)) for each in found] == [("DATABASE_UNSUPPORTED", True)]
+    (found,) = doctor.doctor(str(path), {}, pathlib.Path("/")).findings
+    assert (found.id, "orchestrator init" in str(found.suggestion)) == ("DATABASE_UNSUPPORTED", True)
     moved = migrate.upgrade(path, AT)
     assert (moved.before, "rollback journal" in moved.warnings[0]) == (moved.after, True)
     sqlite.connect(path, write=True).close()
