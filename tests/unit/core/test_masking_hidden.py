@@ -251,7 +251,7 @@ def test_a_broken_key_that_is_cut_is_masked() -> None:
 
 
 @every("begun", ["\x1b", "\x1b[", "\x1b[1;", "\x1b[31", "\x9b", "\x1b(", r"\x1b[", r"\033[", "^[[", "\x1b]0;", "\x1b "])
-@every("value", ["open-sesame-1", "mysecret99", "12345678ab", "p@ssw0rd!x", "[0;31mkey9", "m;31secret", "\xfcber-7x"])
+@every("value", ["open-sesame-1", "mysecret99", "12345678ab", "p@ssw0rd!x", "[0;31mkey9", "m;31secret", "\xfcber-7xy"])
 def test_a_code_does_not_hide_the_beginning_of_a_registered_value(begun: str, value: str) -> None:
     text = f"a {begun}{value} b"
     whole = masked(text, secrets=(value,))
