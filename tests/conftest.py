@@ -18,10 +18,13 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.core import suggestions
-from tests import forks, lending, postgresql
+from tests import forks, lending, memory_folder, postgresql
 from tools.mutants import table
 
+memory_folder.use()
+
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
+long_form = pytest.mark.skipif(not LONG, reason="in the long form of the drills: ORCHESTRATOR_LONG_DRILLS=1")
 # A busy machine is no failure of a property; the long form of the drills looks at more examples.
 hypothesis.settings.register_profile("project", deadline=None, print_blob=True, max_examples=100 if LONG else 20)
 # What CI finds depends on the change alone; chance looks for more wherever else the tests are run.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import weakref
 import zlib
 from collections.abc import Generator
 
@@ -43,14 +42,23 @@ def own_files(context: Context) -> list[tuple[str, str]]:
 
 def differing(context: Context, session: str, content: str) -> list[str]:
     """What a session would have decided otherwise under a file."""
-    answer = operations.call(context, "workflow what-if", content=content, sessions=(session,))
-    if answer["equal"] or not operations.call(context, "audit replay", session_id=session)["equal"]:
-        return []
-    return [f"{session}: {each}" for each in answer["sessions"][0]["differences"][:3]] or [f"{session}: {answer}"]
+    try:
+        answer = operations.call(context, "workflow what-if", content=content, sessions=(session,))
+        found = [] if answer["equal"] else answer["sessions"][0]["differences"][:3] or [answer]
+    except errors.OrchestratorError as error:
+        found = [error]
+    return [f"{session}: {each}" for each in found] if found and _is_sound(context, session) else []
+
+
+def _is_sound(context: Context, session: str) -> bool:
+    try:
+        return bool(operations.call(context, "audit replay", session_id=session)["equal"])
+    except errors.OrchestratorError:
+        return False
 
 
 class Plugin:
-    """Looks at the databases that tests have open when they pass.
+    """Looks at the databases that a test has made when it passes.
 
     Args:
         every: whether after each test, not only some of the use cases'.
@@ -58,18 +66,26 @@ class Plugin:
 
     def __init__(self, *, every: bool) -> None:
         self._every = every
-        self._made: list[weakref.ref[Context]] = []
-        self._passed = False
+        # What a test had in its own variables is gone when it has passed, unless it is kept for the look.
+        self._made: list[Context] = []
+        self._is_kept = self._passed = False
         begin = Context.__init__
 
         def noted(context: Context, *given: object, **named: object) -> None:
             begin(context, *given, **named)  # type: ignore[arg-type]
-            self._made.append(weakref.ref(context))
+            if self._is_kept:
+                self._made.append(context)
 
         Context.__init__ = noted  # type: ignore[method-assign, assignment]
 
     def _is_looked_at(self, name: str) -> bool:
         return self._every or (name.startswith("tests/integration/app/") and zlib.crc32(name.encode()) % SAMPLE == 0)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        """Keep what a test that is looked at makes."""
+        self._is_kept = self._is_looked_at(item.nodeid)
+        yield
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Generator[None, None, None]:
@@ -79,15 +95,14 @@ class Plugin:
         self._passed = True
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+    def pytest_runtest_teardown(self) -> Generator[None, None, None]:
         """Look once what the test had replaced is as it was."""
-        made = [each() for each in self._made]
-        self._made.clear()
+        made, self._made, self._is_kept = self._made, [], False
         yield
-        if self._passed and self._is_looked_at(item.nodeid):
+        if self._passed:
             found: list[str] = []
-            for context in filter(None, made):
+            for context in made:
                 # Threads of a test may close theirs at any time.
                 with contextlib.suppress(sqlite3.ProgrammingError):
                     found += [line for own in own_files(context) for line in differing(context, *own)]
-            assert found == []
+            assert not found, found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import database_urls, names
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import constants, discovery, high_water, problems, sqlite
@@ -376,8 +376,24 @@ def doctor_on_server(url: str, why: str, environment: Mapping[str, str], deadlin
     from orchestrator.store import server
 
     path, facts, found = server.doctor(url, deadline_s)
-    answer = _checked(path, [*found, *_of_the_system()], _SERVER_LIMITS, "findings")
+    answer = _checked(path, [*found, *_of_shared_folder(url), *_of_the_system()], _SERVER_LIMITS, "findings")
     return {**answer, "why": why, "facts": facts, "variables": _of_programs(environment)}
+
+
+def _of_shared_folder(url: str) -> list[Problem]:
+    """What is wrong with the folder in which all machines keep evidence, where there is one."""
+    from orchestrator.app.kernel import attached_evidence
+    from orchestrator.store.maintenance import Problem
+
+    try:
+        shared = attached_evidence.shared_folder(url)
+    except UsageError as problem:
+        return [Problem("EVIDENCE_FOLDER", "error", attached_evidence.VARIABLE, problem.message, problem.suggestion)]
+    if shared is None or (shared.is_dir() and os.access(shared, os.W_OK | os.X_OK)):
+        return []
+    what = sentence("{} is not a writable folder, so no agent is started.", local(str(shared)))
+    way = f"mount it, or set {attached_evidence.VARIABLE} to another folder"
+    return [Problem("EVIDENCE_FOLDER", "error", str(shared), what, way)]
 
 
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path, at: str | None = None) -> Answer:

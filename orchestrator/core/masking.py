@@ -37,7 +37,9 @@ def any_may_hold_keys(values: Iterable[Any], secrets: Sequence[str] = ()) -> boo
     """The same of all names and texts in JSON-like values, in one look."""
     texts: list[str] = []
     _collect(values, texts)
-    return look("\n".join(texts), secrets, keys_only=True) != NOTHING
+    if not secrets:  # words that `_masked` leaves alone
+        texts = [text for text in texts if len(text) >= LONG_RUN or not text.isidentifier()]
+    return bool(texts) and look("\n".join(texts), secrets, keys_only=True) != NOTHING
 
 
 def _collect(values: Iterable[Any], texts: list[str]) -> None:
@@ -47,7 +49,7 @@ def _collect(values: Iterable[Any], texts: list[str]) -> None:
             texts.append(value)
         elif isinstance(value, (list, tuple)):
             _collect(value, texts)
-        elif not isinstance(value, int) and isinstance(value, Mapping):
+        elif isinstance(value, dict) or (not isinstance(value, int) and isinstance(value, Mapping)):
             texts += value
             _collect(value.values(), texts)
 

@@ -33,10 +33,13 @@ else:
 
         def _replace(self, /, **named: Any) -> Any:
             """The value with other fields."""
-            made = _new(type(self), map(named.pop, self._fields, self))
-            if named:
-                raise ValueError(f"{type(self).__name__} has no {', '.join(named)}")
-            return made
+            values, place = list(self), self._fields.index
+            try:
+                for name, value in named.items():
+                    values[place(name)] = value
+            except ValueError:
+                raise ValueError(f"{type(self).__name__} has no {name}") from None
+            return _new(type(self), values)
 
         def _asdict(self) -> dict[str, Any]:
             """The fields by their names."""

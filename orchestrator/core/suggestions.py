@@ -201,14 +201,13 @@ def command_line(operation: str, arguments: Mapping[str, Argument], options: str
     words = [PROGRAM] if operation or "help" in arguments else []
     if operation:
         words += (options, operation) if options else (operation,)
-    leading = iter(_LEADING.get(operation, ()))
-    expected = next(leading, None)
+    leading = _LEADING.get(operation, ())
     for name, value in arguments.items():
-        if name == expected and not isinstance(value, bool):
-            expected = next(leading, None)
+        if leading and name == leading[0] and not isinstance(value, bool):
+            leading = leading[1:]
             words.append(_word(value))
         else:
-            expected = None
+            leading = ()
             words += _option(_flag(name), value)
     return " ".join(words)
 
@@ -219,8 +218,10 @@ def _flag(name: str) -> str:
 
 
 def _option(flag: str, value: Argument) -> Sequence[str]:
+    if value is True:
+        return (flag,)
     if isinstance(value, (str, int)):
-        return (flag,) if value is True else (flag, _word(value))
+        return flag, _word(value)
     texts = value if isinstance(value, list) else [f"{name}={text}" for name, text in value.items()]
     return [word for text in texts for word in (flag, _word(text))]
 

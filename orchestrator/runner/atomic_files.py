@@ -184,7 +184,9 @@ def held_room(folder: Path) -> Iterator[None]:
 
     The file has no name, so that nobody sees it, and a death of this process gives it back.
     """
-    file = _reserved_room(folder)
+    file = None
+    with contextlib.suppress(OSError, AttributeError):
+        file = _reserved_room(folder)
     try:
         yield
     finally:
@@ -192,15 +194,23 @@ def held_room(folder: Path) -> Iterator[None]:
             os.close(file)
 
 
-def _reserved_room(folder: Path) -> int | None:
-    descriptor = None
+def reserve(folder: Path) -> None:
+    """See whether a folder takes that much; nothing of it is left.
+
+    Raises:
+        OSError: it does not.
+    """
+    with contextlib.suppress(AttributeError):
+        os.close(_reserved_room(folder))
+
+
+def _reserved_room(folder: Path) -> int:
+    descriptor, path = tempfile.mkstemp(".partial", ".reserve", folder)
     try:
-        descriptor, path = tempfile.mkstemp(".partial", ".reserve", folder)
         os.unlink(path)
         # Truncating to a size would make a sparse file, which reserves nothing.
         os.posix_fallocate(descriptor, 0, ROOM)
-    except (OSError, AttributeError):
-        if descriptor is not None:
-            os.close(descriptor)
-        return None
+    except BaseException:
+        os.close(descriptor)
+        raise
     return descriptor

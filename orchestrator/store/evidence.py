@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.core import strict_json
@@ -16,7 +16,8 @@ _ID = r":([ER])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?"
 _TABLES = {"E": "evidence", "R": "agent_reports"}
 _BLOCK = 1024 * 1024
 
-_RECORDED = "SELECT id, hash, content, path FROM evidence WHERE session_id = :session ORDER BY seq, part"
+_RECORDED = "SELECT id, hash, content, path, seq FROM evidence WHERE session_id = :session ORDER BY seq, part"
+_INPUT = "SELECT input FROM audit_events WHERE session_id = ? AND seq = ?"
 _MESSAGES = """SELECT r.id, r.raw_hash, t.content FROM agent_reports r LEFT JOIN texts t ON t.hash = r.raw_hash
     WHERE r.session_id = :session AND r.raw_hash IS NOT NULL ORDER BY r.seq"""
 _HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_id = :session ORDER BY turn, group_id"
@@ -41,20 +42,43 @@ CHECKSUM = "index"
 """Where the evidence of an operation has the checksum of the index that lists it on the disk."""
 
 
+SHARED = "a shared folder"
+"""What stands for the machine there, where the files lie in a folder that several have; no machine has a blank in its
+name."""
+FOLDER = "folder"
+"""Where such evidence names that folder, as it is called on the machine that recorded it."""
+
+
+class Place(NamedTuple):
+    """Where files of evidence lie.
+
+    host: the machine, SHARED, or None where only one works on the database. folder: the shared folder, by its name on
+    the machine that recorded it.
+    """
+
+    host: str | None = None
+    folder: str | None = None
+
+    def recorded(self) -> dict[str, str]:
+        """What the record keeps of it."""
+        return {name: value for name, value in ((HOST, self.host), (FOLDER, self.folder)) if value is not None}
+
+
 class File(NamedTuple):
     """A piece of evidence that lies in a file."""
 
     id: str
     path: str
     hash: str
+    place: Place = Place()
 
 
 class Inventory(NamedTuple):
     """What the runs of a session have left on the disk: files, and an index that lists them.
 
-    id, seq: of the newest evidence that names the index; root: the project of its run; checksum: of the index;
-    expired: whether it was deleted on record, since it was older than evidence is kept. host: the machine on which it
-    lies; None where only one works on the database.
+    id, seq: of the newest evidence that names the index; root: the project of its run, or the folder that several
+    machines share; checksum: of the index; expired: whether it was deleted on record, since it was older than evidence
+    is kept.
     """
 
     session: str
@@ -63,7 +87,7 @@ class Inventory(NamedTuple):
     root: str
     checksum: str
     expired: bool
-    host: str | None = None
+    place: Place = Place()
 
 
 class Fault(NamedTuple):
@@ -93,8 +117,26 @@ def exists(connection: sqlite3.Connection, session: str, id_: str) -> bool:
 
 def files(connection: sqlite3.Connection, session: str) -> list[File]:
     """The evidence of a session that lies in files."""
-    rows = connection.execute(_RECORDED, {"session": session})
-    return [File(id_, path, hash_) for id_, hash_, _, path in rows if path is not None]
+    rows = connection.execute(_RECORDED, {"session": session}).fetchall()
+    return [
+        File(id_, path, hash_, place_of(connection, session, seq))
+        for id_, hash_, _, path, seq in rows if path is not None
+    ]  # fmt: skip
+
+
+def place_of(connection: sqlite3.Connection, session: str, seq: int) -> Place:
+    """Where the files lie that a step wrote."""
+    row = connection.execute(_INPUT, (session, seq)).fetchone()
+    attached = {} if row is None else _parsed(row[0]).get("attached")
+    first = attached[0] if isinstance(attached, list) and attached else None
+    return _place(first if isinstance(first, dict) else {})
+
+
+def _place(said: Mapping[str, object]) -> Place:
+    host, folder = said.get(HOST), said.get(FOLDER)
+    if not isinstance(host, str):
+        return Place()
+    return Place(host, folder if host == SHARED and isinstance(folder, str) else None)
 
 
 def inventories(connection: sqlite3.Connection, session: str | None) -> list[Inventory]:
@@ -105,7 +147,7 @@ def inventories(connection: sqlite3.Connection, session: str | None) -> list[Inv
 
 def _inventories(connection: sqlite3.Connection, session: str) -> Iterator[Inventory]:
     newest = _inventory(connection, session)
-    if newest is None or newest.host is None:
+    if newest is None or newest.place.host is None:
         yield from filter(None, [newest])
         return
     for (host,) in connection.execute(_HOSTS, {"session": session}).fetchall():
@@ -119,18 +161,20 @@ def _inventory(connection: sqlite3.Connection, session: str, host: str | None = 
     sql = _OPERATION if host is None else _OPERATION_ON
     row = connection.execute(sql, {"session": session, "host": host}).fetchone()
     content = {} if row is None or row[3] is None else _parsed(row[2])
-    checksum, where = content.get(CHECKSUM), content.get(HOST)
+    checksum, place = content.get(CHECKSUM), _place(content)
     if not isinstance(checksum, str):
         return None
     id_, seq, _, root = row
-    deleted = [_parsed(text).get("sessions") for (text,) in connection.execute(_EXPIRIES, {"root": root})]
+    # A folder that several machines share has one name in the record, whatever each of them calls it.
+    root, of = (place.folder, SHARED) if place.folder is not None else (root, root)
+    deleted = [_parsed(text).get("sessions") for (text,) in connection.execute(_EXPIRIES, {"root": of})]
     gone = any(session in each for each in deleted if isinstance(each, list))
-    return Inventory(session, id_, seq, root, checksum, gone, where if isinstance(where, str) else None)
+    return Inventory(session, id_, seq, root, checksum, gone, place)
 
 
-def _parsed(text: str) -> dict[str, object]:
+def _parsed(text: object) -> dict[str, object]:
     try:
-        found = strict_json.stored(text)
+        found = strict_json.stored(text) if isinstance(text, str) else {}
     except ValueError:
         # It was altered, as its own hash tells.
         return {}
@@ -139,7 +183,7 @@ def _parsed(text: str) -> dict[str, object]:
 
 def faults(connection: sqlite3.Connection, session: str) -> Iterator[Fault]:
     """What the database itself keeps and no longer has its hash: evidence, whole messages, hand-offs."""
-    for id_, hash_, content, _ in connection.execute(_RECORDED, {"session": session}):
+    for id_, hash_, content, *_ in connection.execute(_RECORDED, {"session": session}):
         if content is not None and digest(content) != hash_:
             yield Fault(id_, "its content does not have the recorded hash")
     for id_, hash_, content in connection.execute(_MESSAGES, {"session": session}):

@@ -88,6 +88,16 @@ GROUP_EDGES = """SELECT group_id, depends_on FROM group_dependencies
     WHERE session_id = :session AND removed_seq IS NULL ORDER BY group_id, depends_on"""
 GROUPS_NAMED = """SELECT id, name AS title, status FROM task_groups
     WHERE session_id = :session AND id IN (SELECT value FROM json_each(:ids)) ORDER BY created_seq, id"""
+RUNS_NAMED = """SELECT t.id AS name, r.id AS run, r.created_seq FROM tasks t CROSS JOIN runs r INDEXED BY ix_runs_task
+        ON r.session_id = t.session_id AND r.task_id = t.id
+    WHERE t.session_id = :session AND t.id IN (SELECT value FROM json_each(:names))
+    UNION ALL SELECT b.id, r.id, r.created_seq FROM blockers b CROSS JOIN runs r INDEXED BY ix_runs_task
+        ON r.session_id = b.session_id AND r.task_id = b.task_id
+    WHERE b.session_id = :session AND b.id IN (SELECT value FROM json_each(:names))
+    UNION ALL SELECT e.id, r.id, r.created_seq FROM evidence e CROSS JOIN runs r
+        ON r.session_id = e.session_id AND r.id = e.subject
+    WHERE e.session_id = :session AND e.id IN (SELECT value FROM json_each(:names)) ORDER BY 3"""
+"""The runs of tasks, those that led to a blocker and those that left a piece of evidence, the newest last."""
 LIMITED = f"""SELECT g.id AS group_id, s.due_at FROM task_groups g CROSS JOIN starts s
     ON s.session_id = g.session_id AND s.group_id = g.id AND s.turn = g.turn
     WHERE g.session_id = :session AND g.id IN {_NAMED} AND s.outcome = 'limited' AND s.due_at > :now

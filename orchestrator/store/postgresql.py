@@ -34,6 +34,7 @@ from orchestrator.hints import Any
 from orchestrator.store import constants, leases, postgresql_catalogue, problems, schema_script, sqlite
 from orchestrator.store.findings import Finding
 from orchestrator.store.postgresql_sql import Untranslatable, rendered
+from orchestrator.store.postgresql_statements import Rows, Statements
 from orchestrator.store.step import EVENT, Step
 
 FIRST = 17
@@ -50,8 +51,13 @@ _KEY = int.from_bytes(sha256.new(b"orchestrator").digest()[:4]) >> 1
 """The first half of our advisory locks' keys; the second is that of a chain, 0 for the store's."""
 _NUMBERS = -1
 """Held from the event of a step to its commit, which telling of the step keeps others from as well."""
-_SHARE_STORE = "SELECT pg_advisory_xact_lock_shared($1::integer, 0)"
+_SHARE_STORE = f"SELECT pg_advisory_xact_lock_shared({_KEY}, 0)"
 _TAKE_CHAIN = "SELECT pg_advisory_xact_lock($1::integer, $2::integer)"
+_NUMBERED = """WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock($11::integer, $12::integer))
+    INSERT INTO audit_events SELECT $1::text, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
+        $9::bytea, $10::bytea FROM alone"""
+"""`EVENT` behind the lock of the numbers: readers go on behind the last one that they saw, so none may be given before
+it, and committed after it. A row gets its number once `alone` has been read."""
 _VERSION = "SELECT version_num FROM alembic_version"
 _TAKE_SESSION = f"SELECT ({_VERSION}) FROM sessions WHERE id = $1 FOR UPDATE"
 _SKIP_SESSION = f"{_TAKE_SESSION} SKIP LOCKED"
@@ -113,52 +119,6 @@ class _Text(adapt.Loader):
         return bytes(data).decode()
 
 
-class Cursor:
-    """The rows of a statement."""
-
-    def __init__(self, cursor: psycopg.Cursor[Any], hides: bool = False) -> None:
-        self._cursor = cursor
-        self.rowcount = cursor.rowcount
-        described = cursor.description or ()
-        self._kept: list[int] | None = None
-        names = [each.name for each in described]
-        if hides and "rowid" in names:
-            self._kept = [place for place, name in enumerate(names) if name != "rowid" or place == 0]
-            names = [names[place] for place in self._kept]
-        self.description = [(name,) for name in names]
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row, or None."""
-        if not self.description:
-            return None
-        row = self._cursor.fetchone()
-        return None if row is None else self._shown(row)
-
-    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
-        """The next rows, so many at most."""
-        return list(map(self._shown, self._cursor.fetchmany(size))) if self.description else []
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows that are left."""
-        return list(map(self._shown, self._cursor.fetchall())) if self.description else []
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return self
-
-    def close(self) -> None:
-        """Let go of the rows that are left."""
-        self._cursor.close()
-
-    def __next__(self) -> tuple[Any, ...]:
-        row = self.fetchone()
-        if row is None:
-            raise StopIteration
-        return row
-
-    def _shown(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return row if self._kept is None else tuple([row[place] for place in self._kept])
-
-
 class Connection:
     """A connection that answers as `sqlite.Connection` does; `path` is its URL without the password."""
 
@@ -181,6 +141,8 @@ class Connection:
         self._url, self._deadline_s, self._synchronous = url, deadline_s, synchronous
         self._sealing: Sequence[Any] | None = None
         self._listens = False
+        self._begun: str | None = None
+        """How the transaction begins that was asked for: it is sent with its first statement."""
         self._driver = self._opened()
 
     @functools.cached_property
@@ -191,9 +153,11 @@ class Connection:
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open, also one that can only be rolled back."""
+        if self._begun is not None:
+            return True
         return self._driver.info.transaction_status not in (pq.TransactionStatus.IDLE, pq.TransactionStatus.UNKNOWN)
 
-    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Cursor:
+    def execute(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
         """Run a statement of the store.
 
         Raises:
@@ -210,9 +174,12 @@ class Connection:
             raise sqlite3.OperationalError(str(error)) from None
         if sql is EVENT:
             self._sealing = tuple(parameters)
-            # Readers go on behind the last number that they saw: none may be given before it, and committed after it.
-            self.run(_TAKE_CHAIN, (_KEY, _NUMBERS))
-        values = [parameters[name] for name in found.names] if isinstance(parameters, Mapping) else parameters
+            return self.run(_NUMBERED, (*parameters, _KEY, _NUMBERS))
+        values: Sequence[Any] = ()
+        if isinstance(parameters, Mapping):
+            values = [parameters[name] for name in found.names]
+        else:
+            values = [parameters[int(number) - 1] for number in found.names] if found.names else parameters
         return self.run(found.sql, values, hides=found.hides)
 
     @property
@@ -263,7 +230,7 @@ class Connection:
 
     def wait_for_locks(self, deadline_s: float) -> None:
         """Let the transaction that is open wait so many seconds for locks of others."""
-        self.run(f"SET LOCAL lock_timeout = {max(1, int(deadline_s * 1000))}")
+        self.run(_patience(deadline_s))
 
     def wait_for_step(self, seconds: float) -> None:
         """Wait until a step is told on a connection that listens, or for so long."""
@@ -326,12 +293,12 @@ class Connection:
         Raises:
             EnvironmentProblem: BUSY after `deadline_s` seconds.
         """
-        self.wait_for_locks(deadline_s)
         if chain == constants.STORE_CHAIN:
+            self.wait_for_locks(deadline_s)
             self.run(_TAKE_CHAIN, (_KEY, 0))
             return None
         # A schema is changed by whoever has this alone: what is read behind it is as it stays for the step.
-        self.run(_SHARE_STORE, (_KEY,))
+        self.run(f"{_patience(deadline_s)}; {_SHARE_STORE}")
         if self.skips and self.run(_SKIP_SESSION, (chain,)).fetchone() is None:
             problem = problems.busy(self.path)
             problem.data[constants.SKIPPED] = True
@@ -370,24 +337,30 @@ class Connection:
         except psycopg.Error as error:
             made.close()
             raise _translated(error, self.path) from error
+        self._statements = Statements(made)
         return made
 
-    def _switch(self, sql: str) -> Cursor:
+    def _switch(self, sql: str) -> Rows:
         """Begin or end a transaction."""
+        if sql == "BEGIN IMMEDIATE":
+            self._sealing, self._begun = None, _BEGINNINGS[sql]
+            return Rows(self._driver)
         if sql in _BEGINNINGS:
-            self._sealing = None
             return self.run(_BEGINNINGS[sql])
+        if self._begun is not None and sql in ("COMMIT", "ROLLBACK"):
+            self._begun = None
+            return Rows(self._driver)
         sealing, self._sealing = self._sealing, None
         try:
             return self.run(sql if sql != "COMMIT" or sealing is None else _TELL)
         except errors.EnvironmentProblem:
             if sql == "ROLLBACK" and self._driver.closed:
-                return Cursor(self._driver.cursor())
+                return Rows(self._driver)
             if sql != "COMMIT" or sealing is None or not self._driver.closed:
                 raise
             if not self._is_stored(sealing):
                 raise
-            return Cursor(self._driver.cursor())
+            return Rows(self._driver)
 
     def _is_stored(self, event: Sequence[Any]) -> bool:
         """Whether the step was committed whose connection was lost while it was being.
@@ -417,19 +390,22 @@ class Connection:
 
     def run(
         self, sql: str, values: Sequence[Any] | None = None, *, hides: bool = False, alone: bool = False
-    ) -> Cursor:
+    ) -> Rows:
         """Run a statement that is written for this server; raises as `execute` does.
 
         Args:
             hides: leave out the hidden key where `*` gave it.
             alone: refuse a text of more than one statement.
         """
+        begun, self._begun = self._begun, None
         try:
-            cursor = psycopg.RawCursor(self._driver)
-            cursor.execute(sql, values or None, prepare=alone or None)
+            if begun is not None and (values or alone):
+                self._statements.run(begun, None)
+            elif begun is not None:
+                sql = f"{begun}; {sql}"
+            return self._statements.run(sql, values, hides=hides, alone=alone)
         except psycopg.Error as error:
             raise _translated(error, self.path) from error
-        return Cursor(cursor, hides)
 
 
 class Listener:
@@ -743,6 +719,11 @@ def older(path: str, version: int) -> errors.EnvironmentProblem:
 
 def _database(path: str, article: str = "The") -> str:
     return local(f"{article} database {path}", f"{article} database")
+
+
+def _patience(seconds: float) -> str:
+    """What lets the transaction that is open wait so long for locks of others."""
+    return f"SET LOCAL lock_timeout = {max(1, int(seconds * 1000))}"
 
 
 def _number(chain: str) -> int:

@@ -19,7 +19,7 @@ _TOKEN = re.compile(
     r"""(?P<space>(?:\s|--[^\n]*(?:\n|$))+)
     |(?P<blob>[xX]'[0-9a-fA-F]*')
     |(?P<text>'(?:[^']|'')*'|"(?:[^"]|"")*")
-    |(?P<parameter>:[A-Za-z_]\w*|\?)
+    |(?P<parameter>:[A-Za-z_]\w*|\?\d*)
     |(?P<word>[A-Za-z_]\w*)
     |(?P<number>\d+)
     |(?P<sign><>|<=|>=|\|\||!=|[-+*/%=<>(),.])""",

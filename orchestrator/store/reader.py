@@ -14,6 +14,14 @@ from orchestrator.core.routing.facts import NO_PATH, PROGRESS, Blocker, Group, P
 from orchestrator.hints import Any
 from orchestrator.store.table_metadata import column_names, packed
 
+
+def _numbered(sql: str, *names: str) -> str:
+    """A statement of each step with its parameters numbered: binding one by its name takes three times as long."""
+    for number, name in enumerate(names, start=1):
+        sql = sql.replace(f":{name}", f"?{number}")
+    return sql
+
+
 _SESSION_COLUMNS = packed(Session._fields)
 _GROUP_COLUMNS = packed(Group._fields, "g.")
 # The session is a parameter in every arm: SQLite hands no outer column into the view, and would scan all sessions.
@@ -35,7 +43,8 @@ OPEN_BLOCKERS = """SELECT id, type, class, external, opened_role, opened_by, cau
 OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND group_id IS :group AND task_id IS NULL AND closed_seq IS NULL
     ORDER BY opened_seq LIMIT 1"""
-OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
+OPENING = _numbered(
+    f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
     EXISTS (SELECT 1 FROM starts s WHERE s.session_id = :session AND s.group_id = :group AND s.turn = g.turn),
     (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id),
     (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
@@ -43,9 +52,11 @@ OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
         AND seq > CASE WHEN :own OR g.progress_seq < g.answered_seq THEN g.answered_seq ELSE g.progress_seq END
         LIMIT :most)),
     {packed(column_names("task_groups"))}
-    FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
+    FROM task_groups g WHERE g.session_id = :session AND g.id = :group""",
+    "session", "group", "role", "status", "own", "most",
+)  # fmt: skip
 INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
-    FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
+    FROM (SELECT 1) LEFT JOIN agents r ON r.id = ?1 LEFT JOIN agents a ON a.id = ?2"""
 SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
@@ -111,11 +122,11 @@ PENDING = f"""SELECT {packed(column_names("task_groups"), "g.")}, EXISTS (SELECT
 _STANDING = """SELECT group_concat(seq) FROM (SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'
     AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10)"""
-# A look for each status: a list of them would be a table of its own, made and dropped at each call.
+# All but `cancelled` and `done`, in two looks: a list would be a table of its own, made and dropped at each call.
 _OPEN_TASK = " OR ".join(
     f"""EXISTS (SELECT 1 FROM tasks INDEXED BY ix_tasks_group
-    WHERE session_id = :session AND group_id = :group AND status = '{status}')"""
-    for status in ("todo", "in_progress", "backlog", "blocked")
+    WHERE session_id = :session AND group_id = :group AND {condition})"""
+    for condition in ("status > 'done'", "status < 'cancelled'")
 )
 OPEN_TASKS = """SELECT id, status FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
     AND status IN ('backlog', 'todo', 'in_progress', 'blocked') ORDER BY created_seq, id LIMIT 200"""
@@ -124,12 +135,13 @@ OPEN_TASKS = """SELECT id, status FROM tasks INDEXED BY ix_tasks_group WHERE ses
 @functools.cache
 def _handed_on(count: int) -> str:
     """The statement for what is handed on to an agent, with so many context items."""
-    newest = """(SELECT seq FROM context_items WHERE session_id = :session AND group_id = {} AND name = :name{}
+    newest = """(SELECT seq FROM context_items WHERE session_id = :session AND group_id = {} AND name = ?{}
         ORDER BY seq DESC LIMIT 1)"""
     scopes = (":reported", "''")
-    columns = (", ".join(newest.format(scope, number) for scope in scopes) for number in range(count))
+    columns = (", ".join(newest.format(scope, number) for scope in scopes) for number in range(4, count + 4))
     items = [f"coalesce({column})" for column in columns]
-    return f"SELECT {', '.join([f'({_STANDING})', _OPEN_TASK, *items])}"
+    found = f"SELECT {', '.join([f'({_STANDING})', _OPEN_TASK, *items])}"
+    return _numbered(found, "session", "group", "reported")
 
 
 def _picked(table: str, names: tuple[str, ...]) -> operator.itemgetter[Any]:
@@ -229,8 +241,7 @@ class Reader:
             own: whether its visits are counted since the last answered question instead of the last progress.
             most: so many visits are counted at most.
         """
-        parameters = {"session": session, "group": group, "role": role, "status": status, "own": own, "most": most}
-        found = self.connection.execute(OPENING, parameters).fetchone()
+        found = self.connection.execute(OPENING, (session, group, role, status, int(own), most)).fetchone()
         if found is None:
             return None
         blocked, question, started, active, visits, packed_row = found
@@ -251,7 +262,7 @@ class Reader:
 
     def instance(self, agent: str, role: str) -> tuple[Agent | None, bool]:
         """The registered agent, or None, and whether an agent stands for its role as a whole."""
-        stands, *found = self.connection.execute(INSTANCE, {"agent": agent, "role": role}).fetchone()
+        stands, *found = self.connection.execute(INSTANCE, (role, agent)).fetchone()
         return Agent(*found) if found[0] is not None else None, bool(stands)
 
     def blockers(self, session: str, group: str) -> tuple[Blocker, ...]:
@@ -321,8 +332,7 @@ class Reader:
             reported: the group whose reports gave the context items, or else the session's.
             names: the context items.
         """
-        parameters = {"session": session, "group": group, "reported": reported or ""}
-        parameters |= {f"name{number}": name for number, name in enumerate(names)}
+        parameters = (session, group, reported or "", *names) if names else (session, group)
         standing, tasks, *items = self.connection.execute(_handed_on(len(names)), parameters).fetchone()
         reports = sorted(map(int, standing.split(",")), reverse=True) if standing else []
         return HandedOn(reports, items, bool(tasks))

@@ -83,13 +83,13 @@ _MERGED = ("merged", "proven", "nothing_to_merge")
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
 _MEASURED = """SELECT coalesce(r.group_id, 'report ' || r.seq), r.effect, json_extract(e.input, '$.measured.merge'),
-    json_extract(e.input, '$.measured.changed'), json_extract(e.input, '$.measured.differences')
+    json_extract(e.input, '$.measured.changed'), json_extract(e.input, '$.measured.differences'), r.turn
     FROM starts s INDEXED BY ix_starts_open CROSS JOIN agent_reports r INDEXED BY ix_agent_reports_group
     CROSS JOIN audit_events e WHERE s.session_id = :session AND s.ended_seq IS NULL AND s.isolation = 'worktree'
     AND r.session_id = s.session_id AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn
     AND e.session_id = r.session_id AND e.seq = r.seq ORDER BY r.seq, r.part"""
 _GATES = """SELECT coalesce(r.group_id, r.session_id), 'gate ' || e.subject || ' did not pass when '
-    || r.response_status || ' was reported: ' || e.outcome FROM evidence e INDEXED BY ix_evidence_gate
+    || r.response_status || ' was reported: ' || e.outcome, r.turn FROM evidence e INDEXED BY ix_evidence_gate
     CROSS JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1 WHERE e.session_id = :session
     AND e.kind = 'gate' AND r.session_id = e.session_id AND r.seq = e.seq AND r.part = 1 ORDER BY e.seq, e.part"""
 _REPAIRS = """SELECT 'step ' || seq, CASE kind WHEN 'repair' THEN 'guards were made anew by '
@@ -135,6 +135,12 @@ def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlit
             return _Reading(connection, session).seen()
     except sqlite3.Error as error:
         raise sqlite.translate(error, path) or error from error
+
+
+def measured(connection: sqlite3.Connection, session: str) -> tuple[list[Measured], list[tuple[str, str, int | None]]]:
+    """What was seen of driven agents, and gates that did not pass: subject, text, and the turn of who reported."""
+    reading = _Reading(connection, session)
+    return list(reading._measured()), [(subject, text, turn) for subject, text, turn in reading._rows(_GATES)]
 
 
 def head(seq: int, hash_: bytes) -> str:
@@ -201,7 +207,7 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
-            measured=tuple(self._measured()), gates=self._findings(_GATES),
+            measured=tuple(self._measured()), gates=tuple(Finding(*row[:2]) for row in self._rows(_GATES)),
             rule_changes=tuple(self._rule_changes()),
             workflow=vouched,
             unvouched_workflow=unvouched,
@@ -286,9 +292,9 @@ class _Reading:
                 yield Finding(group, f"its mandatory review was given by report {self._session}:R{reviewed_seq}")
 
     def _measured(self) -> Iterator[Measured]:
-        for subject, effect, merge, changed, differences in self._rows(_MEASURED):
+        for subject, effect, merge, changed, differences, turn in self._rows(_MEASURED):
             found = tuple(map(str, strict_json.stored(differences))) if differences else ()
-            yield Measured(subject, effect, merge, None if changed is None else bool(changed), found)
+            yield Measured(subject, effect, merge, None if changed is None else bool(changed), found, turn)
 
     def _merges(self, groups: Iterable[Group], paths: dict[str, Any]) -> Iterator[Merge]:
         details = dict(self._rows(_MERGES))

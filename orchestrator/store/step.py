@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -56,14 +57,16 @@ _PLAIN = frozenset((str, int, bytes, type(None)))
 _TEXT = frozenset((str,))
 _EXACT = frozenset((str, int, bool, type(None)))
 
+_FILLED = ("session_id", "seq", "part")
 _UPDATES: dict[tuple[str, ...], str] = {}
 
 
 class _Table(NamedTuple):
     insert: str
-    names: tuple[str, ...]
-    defaults: tuple[Value, ...]
-    known: frozenset[str]
+    row: dict[str, Value]
+    """A row of nothing but defaults: every column, in the order in which they are stored."""
+    own: tuple[str, ...]
+    """The columns that a step fills in."""
     places: dict[str, int]
     select: str
     covered: int
@@ -133,15 +136,14 @@ class Step:
             IntegrityError: a guard or constraint refused the row.
             EnvironmentProblem: CORRUPT, the row was not written: a foreign trigger skipped it.
         """
-        sql, names, defaults, known, _, _, covered = _TABLES.get(table) or _table(table)
+        known = _TABLES.get(table) or _table(table)
         part = self._counts.get(table, 0) + 1
-        given = {**self._own, "part": part, **columns} if table not in NO_SESSION else {"seq": self.seq, **columns}
-        values = list(map(given.get, names, defaults))
+        given, values = self._filled(known, part, columns)
         if not _PLAIN.issuperset(map(type, values)):
-            values = _plain(names, values)
-        if not known.issuperset(columns):
-            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - known))}")
-        if self._connection.execute(sql, values).rowcount != 1:
+            values = _plain(tuple(given), values)
+        if len(values) > len(known.row):
+            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - known.row.keys()))}")
+        if self._connection.execute(known.insert, values).rowcount != 1:
             raise self._skipped(f"a row of {table}")
         self._counts[table] = part
         keys = KEYS.get(table)
@@ -150,8 +152,19 @@ class Step:
             self._known.setdefault(table, {})[key] = values
             self._changed.setdefault(table, {})[key] = None
             return part
-        self.cover(table, values if covered == len(values) else values[:covered])
+        self.cover(table, values if known.covered == len(values) else values[: known.covered])
         return part
+
+    def _filled(
+        self, table: _Table, part: int, columns: Mapping[str, Value]
+    ) -> tuple[dict[str, Value], list[Value]]:
+        """A row with what the step fills in, by name and in the order in which it is stored."""
+        row, own = table.row.copy(), self._own
+        own["part"] = part
+        for name in table.own:
+            row[name] = own[name]
+        row.update(columns)
+        return row, list(row.values())
 
     def cover(self, table: str, values: Sequence[Value]) -> None:
         """Take a row into what the event covers, for one that is stored with the next row of another table.
@@ -243,9 +256,9 @@ class Step:
         self._connection.execute("SAVEPOINT tried")
         try:
             for part, (table, columns) in enumerate(rows, start=1):
-                sql, names, defaults, *_ = _TABLES.get(table) or _table(table)
-                found = {**self._own, "part": 1 if table == rows[0][0] else part - 1, **columns}
-                if self._connection.execute(sql, list(map(found.get, names, defaults))).rowcount != 1:
+                known = _TABLES.get(table) or _table(table)
+                _, values = self._filled(known, 1 if table == rows[0][0] else part - 1, columns)
+                if self._connection.execute(known.insert, values).rowcount != 1:
                     raise self._skipped(f"a row of {table}")
             yield
         finally:
@@ -449,15 +462,15 @@ def _table(table: str) -> _Table:
     defaults: dict[str, Value] = {}
     for word in COLUMNS[table].split():
         name, _, default = word.partition("=")
-        defaults[name] = int(default) if default else None
+        # The names by which rows are written are interned, and a look for one that is the same object is quicker.
+        defaults[sys.intern(name)] = int(default) if default else None
     covered = len(defaults)
     defaults |= dict.fromkeys(STORED_WITH.get(table, ()))
     names = ", ".join(f'"{name}"' for name in defaults)
     found = _TABLES[table] = _Table(
         insert=f"INSERT INTO {STORED_AS.get(table, table)} ({names}) VALUES ({', '.join('?' * len(defaults))})",
-        names=tuple(defaults),
-        defaults=tuple(defaults.values()),
-        known=frozenset(defaults),
+        row=defaults,
+        own=tuple(name for name in (("seq",) if table in NO_SESSION else _FILLED) if name in defaults),
         places={name: place for place, name in enumerate(defaults)},
         select=f"SELECT {names} FROM {table} WHERE {_where(table)}" if table in KEYS else "",
         covered=covered,

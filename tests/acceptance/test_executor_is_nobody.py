@@ -11,6 +11,7 @@ import pytest
 
 from orchestrator.runner import surroundings
 from tests.acceptance.replhouse import House
+from tests.conftest import long_form
 
 TYPES = """
 import json, os, pathlib, pty, re, select, subprocess, sys, time
@@ -53,17 +54,23 @@ found = json.loads(os.fdopen(source).read())
 """,
 }
 
+ANSWER = ("answer", "{question}", "--decision", "yes")
+ENROL = ("human", "enrol", "--agent", "user")
+
 
 @pytest.fixture
 def house(installed_house: House) -> House:
     return installed_house
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    "words", [("answer", "{question}", "--decision", "yes"), ("human", "enrol", "--agent", "user")],
-    ids=["answer", "enrol"],
-)  # fmt: skip
+    ("words", "way"),
+    [
+        pytest.param(words, way, id=f"{words[0]}, {way}", marks=() if words is kept else long_form)
+        for way, kept in zip(WAYS, (ANSWER, ENROL, ENROL), strict=True)
+        for words in (ANSWER, ENROL)
+    ],
+)
 def test_an_executor_at_a_terminal_of_its_own_is_no_person(
     house: House, script: pathlib.Path, way: str, words: tuple[str, ...]
 ) -> None:

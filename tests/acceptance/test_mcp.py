@@ -24,6 +24,7 @@ from orchestrator.doors.cli.schema import json_schema
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.acceptance import mcphouse
 from tests.acceptance.mcphouse import LEGACY, MODERN, Server, Wire, connected
+from tests.conftest import long_form
 from tests.unit.doors import test_mcp_wording
 
 pytestmark = pytest.mark.slow
@@ -714,7 +715,7 @@ def test_a_client_that_goes_away_ends_the_server(wire: Callable[..., Wire]) -> N
     assert "Traceback" not in server.process.stderr.read().decode()
 
 
-@pytest.mark.parametrize("whole", [0, 2, 5])
+@pytest.mark.parametrize("whole", [2, *(pytest.param(each, marks=long_form) for each in (0, 5))])
 def test_a_server_that_is_killed_leaves_whole_steps(
     installed_wire: Callable[..., Wire], wire: Callable[..., Wire], path: pathlib.Path, ask: Ask, whole: int
 ) -> None:

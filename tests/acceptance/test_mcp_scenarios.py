@@ -25,6 +25,7 @@ from orchestrator import Orchestrator, OrchestratorError
 from orchestrator.doors.cli import catalogue
 from orchestrator.doors.cli.options import FLAG, PAIRS
 from tests.acceptance import httpreading, mcphouse
+from tests.conftest import long_form
 
 pytestmark = pytest.mark.slow
 
@@ -329,7 +330,10 @@ def scenario_b(story: Story) -> None:
     assert story.move("T", "done")["task"]["status"] == "done"
 
 
-STORIES = (positive_1, positive_2, negative, incident, liveness, scenario_a, scenario_b)
+STORIES = (
+    positive_2, negative, incident, scenario_b,
+    *(pytest.param(each, marks=long_form) for each in (positive_1, liveness, scenario_a)),
+)  # fmt: skip
 
 TOLD = {
     "audit_events": "session_id, seq, kind, actor, input",

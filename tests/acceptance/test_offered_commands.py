@@ -18,7 +18,7 @@ from tests.unit.doors import test_mcp_wording
 from tests.unit.doors.test_python_wording import called
 
 STATES = 20
-WALKS = 12 if LONG else 2
+WALKS = 12 if LONG else 1
 """How many states of a walk are looked at."""
 
 

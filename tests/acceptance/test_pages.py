@@ -423,6 +423,13 @@ def test_an_act_leads_back_says_what_it_did_and_escape_closes_its_menu(
         page.keyboard.press("Escape")
         held = "[document.querySelector('#acts').open, document.activeElement.matches('#acts > summary')]"
         assert page.evaluate(held) == [False, True]
+        page.goto(f"{house.url}/sessions/{session}/time")
+        for key, focused in (("j", "project manager, turn"), ("j", "A"), ("ArrowRight", "developer, turn"),
+                             ("ArrowRight", "investigator, turn"), ("ArrowLeft", "developer, turn")):  # fmt: skip
+            page.keyboard.press(key)
+            name = page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent")
+            assert name.startswith(focused), (key, name)
+        page.goto(group)
     page.get_by_role("link", name="Lift it").click()
     assert page.get_by_text("no key", exact=True).is_visible()
     page.get_by_label("Why").fill("the key is there")

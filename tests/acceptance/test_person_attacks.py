@@ -24,6 +24,7 @@ from orchestrator.app.people import person_proof
 from orchestrator.runner.surroundings import Surroundings
 from tests import persons
 from tests.acceptance.test_executor_is_nobody import TYPES
+from tests.conftest import long_form
 
 PAUSE = ("session", "pause", "S1", "--by", "user", "--reason", "r", "--json")
 AGENT = {"CLAUDECODE": "1"}
@@ -193,6 +194,10 @@ print(open('out').read())
 ]  # fmt: skip
 
 
+def in_long(case: Any) -> Any:
+    return pytest.param(*case.values, id=case.id, marks=(*case.marks, long_form))
+
+
 @ALONE
 @pytest.mark.parametrize("how", DETACHED)
 def test_what_nothing_tells_of_is_taken_and_said_to_be_weak(desk: Desk, how: str) -> None:
@@ -202,7 +207,7 @@ def test_what_nothing_tells_of_is_taken_and_said_to_be_weak(desk: Desk, how: str
     assert "session pause (1) through terminal (proof: weak)" in [each["message"] for each in checks]
 
 
-@pytest.mark.parametrize("how", [*DRIVERS, *DETACHED])
+@pytest.mark.parametrize("how", [DRIVERS[0], DETACHED[1], *(in_long(each) for each in (*DRIVERS[1:], DETACHED[0]))])
 def test_once_a_passphrase_is_enrolled_none_of_it_helps(desk: Desk, how: str) -> None:
     desk.enrol(passphrase=True)
     # It may type what it likes where the passphrase is asked for.

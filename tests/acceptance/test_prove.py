@@ -22,7 +22,7 @@ from orchestrator.store.reader import Opening, Reader
 from tests import conftest
 
 STATES = 200 if conftest.LONG else 100
-LONG = pytest.mark.skipif(not conftest.LONG, reason="takes minutes: ORCHESTRATOR_LONG_DRILLS=1")
+LONG = conftest.long_form
 Document = dict[str, Any]
 Change = Callable[[Document], object]
 
@@ -204,7 +204,7 @@ FAULTY = small(
 @pytest.mark.parametrize(
     ("content", "setting", "states"),
     [
-        pytest.param(small(), TWO_OF_THREE, 200, id="three groups, two slots"),
+        pytest.param(small(), TWO_OF_THREE, 200, id="three groups, two slots", marks=LONG),
         pytest.param(FAULTY, TWO, 200, id="two groups under a faulty workflow"),
         pytest.param(small(), ROW, 10_000, id="a row, whole", marks=LONG),
         pytest.param(small(), TWO, 10_000, id="two groups, whole", marks=LONG),
@@ -364,12 +364,12 @@ def test_a_counterexample_under_fewer_slots_loads_its_workflow_itself() -> None:
 
 SHIPPED = (
     pytest.param(CODE._replace(reach=LEAN), id="code"),
-    pytest.param(SECURITY._replace(reach=LEAN), id="security"),
+    pytest.param(SECURITY._replace(reach=LEAN), id="security", marks=LONG),
     pytest.param(
         Setting("research", ({"id": "A", "kind": "research"},), reach=LEAN),
-        id="research",
+        id="research", marks=LONG,
     ),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("setting", SHIPPED)
@@ -383,7 +383,7 @@ def test_the_shipped_workflow_is_proven_for_one_group_and_a_small_alphabet(setti
 @pytest.mark.parametrize(
     "setting",
     [
-        pytest.param(TWO, id="two groups"),
+        pytest.param(TWO, id="two groups", marks=LONG),
         pytest.param(TWO._replace(session={"mode": "simple"}), id="one slot", marks=LONG),
     ],
 )
@@ -443,7 +443,15 @@ def successors(world: World, search: Search, path: list[Move]) -> dict[str, obje
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "setting", [CODE, SECURITY, Setting("research", ({"id": "A", "kind": "research"},)), ROW], ids=lambda s: s.name
+    "setting",
+    [
+        CODE,
+        *(
+            pytest.param(each, marks=LONG)
+            for each in (SECURITY, Setting("research", ({"id": "A", "kind": "research"},)), ROW)
+        ),
+    ],
+    ids=lambda setting: setting.name,
 )
 def test_two_ways_to_one_state_go_on_alike(setting: Setting) -> None:
     """The numbers of steps that a key leaves out change nothing of what follows."""

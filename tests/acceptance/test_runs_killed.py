@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from tests.conftest import long_form
+
 pytestmark = pytest.mark.slow
 
 
@@ -237,7 +239,7 @@ def test_p31_the_processes_of_a_killed_runner_are_ended_before_anybody_goes_on(
         subprocess.run(argv, env=environment, capture_output=True, check=True)
 
 
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+@pytest.mark.parametrize("as_json", [pytest.param(False, marks=long_form), True], ids=["text", "json"])
 def test_p31_a_loop_that_only_starts_ends_and_tells_what_a_killed_runner_has_left(
     script: pathlib.Path, environment: dict[str, str], project: pathlib.Path, tmp_path: pathlib.Path, as_json: bool
 ) -> None:

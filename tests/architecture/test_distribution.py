@@ -79,10 +79,16 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"PIP_CONSTRAINT": str(path), "UV_CONSTRAINT": str(path), "UV_PYTHON_DOWNLOADS": "never"}
 
 
+def said(module: str) -> list[str]:
+    """The words with which `./task` calls a module; the task itself would also set up the checkout's `.venv`."""
+    text = (source.ROOT / "task").read_text("utf-8").replace("\\\n", "")
+    (words,) = re.findall(rf"\.venv/bin/python (.*-m {module} .*)", text)
+    return shlex.split(words)
+
+
 def build(folder: pathlib.Path, to: pathlib.Path) -> pathlib.Path:
     """Build as `./task dist` does, into another folder."""
-    (said,) = re.findall(r"\.venv/bin/python (-m hatchling build.*)", (source.ROOT / "task").read_text("utf-8"))
-    ran(sys.executable, *shlex.split(said), "--directory", to, folder=folder)
+    ran(sys.executable, *said("hatchling"), "--directory", to, folder=folder)
     return to
 
 
@@ -113,7 +119,7 @@ def test_the_source_archive_holds_what_is_tracked_and_makes_the_same_wheel(
 
 
 def test_the_bill_of_materials_names_every_package_with_its_hashes() -> None:
-    bill = json.loads(ran("sh", "task", "materials", folder=source.ROOT))
+    bill = json.loads(ran(sys.executable, *said("cyclonedx_py"), folder=source.ROOT))
     about = bill["metadata"]["component"]
     assert (about["name"], about["version"]) == ("guarded-orchestrator", version())
     locked = re.findall(r"^([a-z][^\s;=]*)==([^\s;]+)", (source.ROOT / "requirements-all.lock").read_text(), re.M)
@@ -140,8 +146,10 @@ def pythons() -> list[pathlib.Path]:
 
 
 def with_pip(python: pathlib.Path, wheel: pathlib.Path, folder: pathlib.Path, more: Mapping[str, str]) -> pathlib.Path:
-    ran(python, "-m", "venv", folder / "env", folder=folder)
-    ran(folder / "env/bin/python", "-m", "pip", "install", "-q", "--no-compile", wheel, folder=folder, **more)
+    # The pip of these tests, for an environment without one: putting one into it is no matter of the project's.
+    ran(python, "-m", "venv", "--without-pip", folder / "env", folder=folder)
+    pip = [sys.executable, "-m", "pip", "--python", folder / "env/bin/python"]
+    ran(*pip, "install", "-q", "--no-compile", "--disable-pip-version-check", wheel, folder=folder, **more)
     return folder / "env/bin/orchestrator"
 
 

@@ -15,6 +15,7 @@ import pytest
 from tests.clients import house
 from tests.clients.house import ORCHESTRATE, House, directs, heard, report, start, works
 from tests.clients.scripted_model import Asked, Said
+from tests.conftest import long_form
 
 pytestmark = house.NEEDS_CLIENT
 
@@ -46,6 +47,7 @@ def starts_of(made: House) -> list[tuple[str, str | None]]:
     return [(role, outcome) for role, outcome in rows]
 
 
+@long_form
 def test_an_answer_without_a_report_goes_back_three_times_then_another_agent_is_started(made: House) -> None:
     def mumbles(asked: Asked, place: re.Match[str]) -> Said:
         return Said("It is planned.") if place[3] == "1" else Said(report("PLANNING_COMPLETE", plan=house.PLAN))
@@ -58,6 +60,7 @@ def test_an_answer_without_a_report_goes_back_three_times_then_another_agent_is_
     assert starts_of(made) == [("project_manager", "failed"), ("project_manager", None)]
 
 
+@long_form
 def test_an_agent_that_dies_of_its_service_is_started_again(made: House) -> None:
     noticed: list[Asked] = []
 
@@ -79,6 +82,7 @@ def test_an_agent_that_dies_of_its_service_is_started_again(made: House) -> None
     assert starts_of(made) == [("project_manager", "failed"), ("project_manager", None)]
 
 
+@long_form
 def test_a_start_that_the_client_refuses_is_free_at_the_next_stop(made: House) -> None:
     left = ["refused"]
     # Slow hooks are waited for.
@@ -169,6 +173,7 @@ def test_a_client_that_directs_nothing_is_left_alone(made: House) -> None:
     assert made.orchestrator("audit", "head") == events
 
 
+@long_form
 def test_a_main_agent_may_use_the_server_beside_the_hooks(made: House) -> None:
     config = {"mcpServers": {"orchestrator": {"command": str(house.ORCHESTRATOR), "args": ["mcp"]}}}
     (made.project / "mcp.json").write_text(json.dumps(config))
@@ -188,6 +193,7 @@ def test_a_main_agent_may_use_the_server_beside_the_hooks(made: House) -> None:
     assert made.orchestrator("audit", "refusals", "-s", "S1")["refusals"] == []
 
 
+@long_form
 def test_a_clone_is_ready_where_the_shared_scope_alone_is_committed(tmp_path: pathlib.Path) -> None:
     first = House(tmp_path)
     (first.project / ".gitignore").write_text(".orchestrator/\n")
@@ -205,6 +211,7 @@ def test_a_clone_is_ready_where_the_shared_scope_alone_is_committed(tmp_path: pa
     assert made.git("status", "--porcelain") == ""
 
 
+@long_form
 def test_both_scopes_together_answer_each_event_once(made: House) -> None:
     made.orchestrator("install", "claude-code", "--scope", "project")
 

@@ -24,8 +24,9 @@ import pytest
 from tests.clients import house
 from tests.clients.house import House, heard, place_of, report, start
 from tests.clients.scripted_model import Asked, Model, Said
+from tests.conftest import long_form
 
-pytestmark = house.NEEDS_CLIENT
+pytestmark = [*house.NEEDS_CLIENT, long_form]
 
 
 class Talk(NamedTuple):

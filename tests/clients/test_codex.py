@@ -19,6 +19,7 @@ import pytest
 from tests.clients import house
 from tests.clients.house import GOAL, SECOND_START, House, heard, place_of, report
 from tests.clients.scripted_model import Asked, Model, Said
+from tests.conftest import long_form
 from tests.integration.clients.test_install import tree
 
 pytestmark = house.NEEDS_CODEX_ALONE
@@ -206,6 +207,7 @@ class SealedDirector:
         return Said(calls=(("collaboration.wait_agent", {"timeout_ms": 10000}),))
 
 
+@long_form
 def test_agents_whose_messages_are_sealed_are_told_and_read_all_the_same(tmp_path: pathlib.Path) -> None:
     made = House(tmp_path)
     made.orchestrator("install", "codex")

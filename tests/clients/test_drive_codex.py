@@ -15,8 +15,9 @@ import pytest
 from tests.clients import house
 from tests.clients.house import GOAL, House, place_of, report
 from tests.clients.scripted_model import Asked, Model, Said
+from tests.conftest import long_form
 
-pytestmark = house.NEEDS_CODEX
+pytestmark = [*house.NEEDS_CODEX, long_form]
 
 PLAN = {"groups": [{"id": "A", "name": "Names", "description": "Write names.txt."}]}
 LIMIT = Said("You have hit it", status=429, error="usage_limit_reached")

@@ -40,12 +40,17 @@ class ResumePoint(TypedDict):
 
 
 class PartInFile(TypedDict):
-    """A part of a report that is too large for the record; `what` is details, metadata or message."""
+    """A part of a report that is too large for the record; `what` is details, metadata or message.
+
+    On a server `host` is the machine on which the file lies, or `a shared folder`, which `folder` names then.
+    """
 
     what: str
     path: str
     sha256: str
     bytes: int
+    host: NotRequired[str]
+    folder: NotRequired[str]
 
 
 class Planned(TypedDict):

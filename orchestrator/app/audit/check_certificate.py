@@ -5,6 +5,7 @@ No database is needed. Nothing of a certificate is believed that its hash, its p
 
 from __future__ import annotations
 
+import bisect
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -159,13 +160,17 @@ def is_shallow(folder: str) -> bool:
 def contained(checked: Checked, folder: str, ref: str) -> Iterator[Problem]:
     """The merges of a certificate whose commits are not contained in a commit of a repository."""
     commits = checked.commits()
-    there = _listed(folder, "--no-walk", commits)
+    there = sorted(_listed(folder, "--no-walk", commits))
     outside = set(_listed(folder, f"^{ref}", there))
     shallow = ", which is a shallow clone" if is_shallow(folder) else ": is it the right one?"
     for place, merge in enumerate(checked.certificate.body["merges"]):
         commit = merge["commit"]
-        whole = next((each for each in there if commit and each.startswith(commit)), None)
-        if commit is not None and whole is None:
+        if commit is None:
+            continue
+        # The first id that is not less than a shortened one begins with it, if any does.
+        at = bisect.bisect_left(there, commit)
+        whole = there[at] if at < len(there) and there[at].startswith(commit) else None
+        if whole is None:
             yield Problem(f"merges[{place}]", f"commit {commit} is not in the repository{shallow}")
         elif whole in outside:
             yield Problem(f"merges[{place}]", f"commit {commit} is not contained in {ref}")

@@ -82,7 +82,7 @@ def lines(
 
 def _files(path: str, session: str, found: Evidence) -> Iterator[_Source]:
     for each in found.files:
-        place, why = evidence.located(each, attached_evidence.roots(path, session))
+        place, why = evidence.located(each, attached_evidence.roots(path, session, each.place.folder))
         inside = running_evidence.is_relative(each.path)
         yield _Source(each.id, each.path, place if inside else None, why or ("" if inside else _OUTSIDE))
 

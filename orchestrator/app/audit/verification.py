@@ -132,18 +132,32 @@ def _seen(context: Context, session: str | None, since: int, noted: Head | None,
 
 def _files(context: Context, seen: _Seen, found: Found) -> list[Any]:
     """Compare the files beside the database with what is recorded of them; warnings about its own."""
-    for each in seen.outside:
-        content_store.compare_files([each], attached_evidence.roots(context.path, each.chain), found)
+    apart = list(_compare_files(context, seen.outside, found))
     _compare_inventories(context.path, seen.left, found)
     for risk in seen.risks:
         if risk.severity == "error":
             found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
-    apart = [
-        sentence("Evidence {} lies on {} (below {}) and was not compared.", each.id, str(each.host), local(each.root))
-        for each in attached_evidence.unreachable(context.path, seen.left)
+    apart += [
+        _elsewhere(each.id, each.place, each.root) for each in attached_evidence.unreachable(context.path, seen.left)
     ]
     as_found = [context.warning] if context.warning else []
     return [*as_found, *apart, *(risk.warning() for risk in seen.risks if risk.severity != "error")]
+
+
+def _compare_files(context: Context, outside: Iterable[content_store.Outside], found: Found) -> Iterator[Any]:
+    """Compare the files that rows name; what is said of those that are out of reach."""
+    for each in outside:
+        place = evidence.place_of(context.connection, each.chain, each.seq)
+        roots = attached_evidence.roots(context.path, each.chain, place.folder)
+        if evidence.located(each.file, roots)[0] is None and attached_evidence.is_elsewhere(context.path, place):
+            yield _elsewhere(each.file.id, place, each.file.path)
+        else:
+            content_store.compare_files([each], roots, found)
+
+
+def _elsewhere(id: str, place: evidence.Place, below: str) -> str:
+    said = "Evidence {} lies on {} (below {}) and was not compared."
+    return sentence(said, id, str(place.host), local(place.folder or below))
 
 
 @contextlib.contextmanager

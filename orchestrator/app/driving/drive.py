@@ -90,7 +90,7 @@ def drive(
     if request.clean:
         return _clean(context, _open_session(context, request), root)
     crew, isolation = crews.crew(request.executor, request.role), request.isolation or trees.usual(root)
-    checks = preflight.checks(crew, root, isolation)
+    checks = [*preflight.checks(crew, root, isolation), *preflight.evidence(context)]
     if request.check:
         return preflight.answer(checks)
     preflight.require(checks)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Crew, Member
+from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, refs
 from orchestrator.core.named_tuple import NamedTuple
@@ -50,6 +51,18 @@ def warnings(root: str, isolation: str) -> list[str]:
     found = ["all agents work in the project's folder, one turn at a time, and nothing is committed"]
     missing = sentence("{} is not the root of a git repository with a commit: {}", local(root), found[0])
     return [missing] if trees.usual(root) == trees.NONE else found
+
+
+def evidence(context: Context) -> list[Check]:
+    """Whether the folder takes files in which all machines keep the evidence of a database, where there is one."""
+    shared = attached_evidence.shared_folder(context.path)
+    if shared is None:
+        return []
+    try:
+        attached_evidence.require_shared(context.path, context.connection)
+    except EnvironmentProblem as problem:
+        return [Check("evidence", False, problem.message, problem.suggestion)]
+    return [Check("evidence", True, local(str(shared)))]
 
 
 def work(context: Context, session: str, root: str) -> Check:

@@ -13,6 +13,7 @@ from orchestrator.app import starts
 from orchestrator.app.driving import fresh, trees
 from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.trees import Tell
+from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages, limits
 from orchestrator.app.running import driven_turn, run_list_views
@@ -75,7 +76,8 @@ def play(context: Context, start: Row, place: Place) -> None:
         start: as `starts.reserve` answered it.
 
     Raises:
-        EnvironmentProblem: EXECUTOR_UNAVAILABLE, nothing that is started could do better; the turn stays open.
+        EnvironmentProblem: EXECUTOR_UNAVAILABLE, nothing that is started could do better; OUTPUT_FAILED, the shared
+            folder of evidence takes nothing; the turn stays open.
     """
     try:
         _play(context, start, place)
@@ -92,6 +94,7 @@ def play(context: Context, start: Row, place: Place) -> None:
 
 def _play(context: Context, start: Row, place: Place) -> None:
     session, group = start["session_id"], start["group_id"]
+    attached_evidence.require_shared(context.path, context.connection)
     told = handoffs.handoff(context, session_id=session, group_id=group, turn=start["turn"])
     action = told["handoff"]["action"]
     tree = trees.prepare(place.root, start, action, place.tell) if place.isolated else None

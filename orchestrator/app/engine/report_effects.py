@@ -23,6 +23,7 @@ from orchestrator.core.routing.facts import (
     SENIOR,
     STARTING,
     VALIDATOR,
+    Blocker,
     Case,
     Decision,
     Fired,
@@ -344,9 +345,14 @@ def await_completion(work: Work, group_id: str, extras: Answer) -> tuple[Fired, 
 
 
 def record(
-    work: Work, version: Version, case: Case, decision: Decision, applied: Applied
+    work: Work, version: Version, case: Case, decision: Decision, applied: Applied,
+    blockers: tuple[Blocker, ...] | None = None,
 ) -> dispatch.Record:
-    """The decision on a report, with what it does beside starting somebody, as it is carried out and answered."""
+    """The decision on a report, with what it does beside starting somebody, as it is carried out and answered.
+
+    Args:
+        blockers: the group's open blockers, where they are known.
+    """
     group = applied.group
     found = dispatch.Record(
         current_agent=case.report.role,
@@ -361,6 +367,7 @@ def record(
         report=True,
         mandatory_review=decision.mandatory_review,
         session_level=applied.waiting is None,
+        blockers=blockers,
         resume=work.seq if resumes(case) else None,
     )
     if decision.target.action in ("spawn_batch", "check_phase"):

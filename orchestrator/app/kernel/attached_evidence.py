@@ -16,10 +16,17 @@ from orchestrator.core import database_urls, refs
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.oversized import Moved
 from orchestrator.core.suggestions import local, sentence
+from orchestrator.errors import EnvironmentProblem, UsageError
 from orchestrator.hints import Any
 from orchestrator.runner import atomic_files, evidence_kept, process_identity
 from orchestrator.store import constants, evidence
-from orchestrator.store.evidence import Fault, File, Inventory
+from orchestrator.store.evidence import SHARED, Fault, File, Inventory, Place
+
+VARIABLE = "ORCHESTRATOR_EVIDENCE"
+"""The variable that names the folder in which all machines keep the evidence of a database on a server."""
+OF_DATABASE = "database"
+"""The file there that says of which database it is."""
+_FIRST = "SELECT hash FROM audit_events WHERE session_id = ? AND seq = 1"
 
 
 class Evidence(NamedTuple):
@@ -42,11 +49,95 @@ def project_root(path: str) -> Path:
     return folder.parent if folder.name == constants.FOLDER else Path.cwd()
 
 
-def host(path: str) -> str | None:
-    """The machine that a piece of evidence lies on which this process records, where others record in the same
-    database: on a server.
+def place(path: str) -> Place:
+    """Where the evidence lies that this process records: on a server's database others record in it as well.
+
+    Raises:
+        UsageError: as `shared_folder`.
     """
-    return process_identity.host() if database_urls.is_postgresql(path) else None
+    if not database_urls.is_postgresql(path):
+        return Place()
+    shared = shared_folder(path)
+    return Place(process_identity.host()) if shared is None else Place(SHARED, str(shared))
+
+
+def shared_folder(path: str) -> Path | None:
+    """The folder in which all machines keep the evidence of a database on a server; None where each keeps its own.
+
+    Raises:
+        UsageError: ORCHESTRATOR_EVIDENCE is no absolute path.
+    """
+    given = os.environ.get(VARIABLE, "").strip()
+    if not given or not database_urls.is_postgresql(path):
+        return None
+    if not os.path.isabs(given):
+        message = f"{VARIABLE} must be an absolute path."
+        raise UsageError("USAGE", message, sentence("export {}", f"{VARIABLE}=/srv/evidence"))
+    return Path(given)
+
+
+def run_root(path: str, project: str) -> str:
+    """The folder below which evidence of runs is kept: the project in which they work, or the shared folder."""
+    return str(shared_folder(path) or project)
+
+
+def require_shared(path: str, connection: Any) -> None:
+    """Require that the shared folder, where there is one, is there, takes files and is this database's.
+
+    The first database that uses a folder marks it: names of sessions are unique in a database alone, and what is kept
+    too long is deleted by what this one knows.
+
+    Raises:
+        UsageError: as `shared_folder`.
+        EnvironmentProblem: OUTPUT_FAILED; nothing was written but that mark.
+    """
+    root = shared_folder(path)
+    if root is None:
+        return
+    row = connection.execute(_FIRST, (constants.STORE_CHAIN,)).fetchone()
+    # The first step tells a database and its copies from every other one.
+    identity = "" if row is None else str(row[0].hex())
+    with _advised(root):
+        folder = atomic_files.own_folder(root, constants.FOLDER)
+        with atomic_files.failing(str(root)):
+            atomic_files.reserve(folder)
+            whose = _owner_of(folder / OF_DATABASE, identity)
+    if whose != identity:
+        message = sentence("{}: {} keeps the evidence of another database.", VARIABLE, local(str(root)))
+        raise EnvironmentProblem("OUTPUT_FAILED", message, "give each database a folder of its own", path=str(root))
+
+
+@contextlib.contextmanager
+def _advised(shared: Path | None) -> Iterator[None]:
+    """What could not be written to the shared folder, told with what helps there."""
+    try:
+        yield
+    except EnvironmentProblem as problem:
+        if shared is None or problem.code != "OUTPUT_FAILED":
+            raise
+        message = sentence("{}: {}", VARIABLE, problem.message)
+        advice = f"mount it, make room there, or set {VARIABLE} to another folder"
+        raise EnvironmentProblem("OUTPUT_FAILED", message, advice, path=str(shared)) from problem
+
+
+def _owner_of(mark: Path, identity: str) -> str:
+    """The database that a folder belongs to; it becomes this one's where it was nobody's."""
+    if not os.path.lexists(mark):
+        beside = mark.with_name(f"{mark.name}.{process_identity.mine()}".replace(":", "-"))
+        atomic_files.write(beside, identity.encode())
+        try:
+            # Two may be marking it: a link is there whole, and never takes the place of another.
+            with contextlib.suppress(FileExistsError):
+                os.link(beside, mark)
+        finally:
+            os.unlink(beside)
+    return atomic_files.read(mark).decode("ascii", "replace").strip()
+
+
+def recorded(path: str, files: Sequence[Moved]) -> list[dict[str, Any]]:
+    """What a step's input keeps of the files that are written with it."""
+    where = place(path).recorded()
+    return [{**each.recorded(), **where} for each in files]
 
 
 def own_folder(path: str) -> str:
@@ -67,10 +158,11 @@ def work_root(path: str, session: str) -> Path:
 def own_root(path: str) -> Path:
     """Where an import puts the evidence of a database: its project, or else the folder that it lies in.
 
-    A database on a server lies in none; what a process writes for it goes below its current folder.
+    A database on a server lies in none; what a process writes for it goes below the shared folder, else below its
+    current one.
     """
     if database_urls.is_postgresql(path):
-        return project_root(path)
+        return shared_folder(path) or project_root(path)
     folder = Path(path).resolve().parent
     return folder.parent if folder.name == constants.FOLDER else folder
 
@@ -80,19 +172,28 @@ def imported(session: str) -> Path:
     return evidence_kept.folder("", session).with_name("files")
 
 
-def roots(path: str, session: str) -> tuple[Path, ...]:
-    """Where evidence may lie that a database names by relative paths."""
-    return tuple(dict.fromkeys((project_root(path), own_root(path), own_root(path) / imported(session))))
+def roots(path: str, session: str, folder: str | None = None) -> tuple[Path, ...]:
+    """Where evidence may lie that a database names by relative paths.
+
+    Args:
+        folder: a shared folder that the record names.
+    """
+    of_record = (Path(folder), Path(folder) / imported(session)) if folder is not None else ()
+    return tuple(dict.fromkeys((project_root(path), own_root(path), own_root(path) / imported(session), *of_record)))
 
 
 def run_roots(path: str, inventory: Inventory) -> tuple[Path, ...]:
-    """Where the evidence of runs may lie: in the project that they worked in, or where an import has put it."""
+    """Where the evidence of runs may lie: in the project that they worked in, in the shared folder, or where an import
+    has put it.
+    """
     return (Path(inventory.root), own_root(path), project_root(path))
 
 
 def faults(path: str, session: str, found: Evidence) -> Iterator[Fault]:
     """What of the evidence is missing or no longer as it was recorded."""
-    yield from evidence.file_faults(found.files, roots(path, session))
+    for each in found.files:
+        if not is_elsewhere(path, each.place):
+            yield from evidence.file_faults([each], roots(path, session, each.place.folder))
     yield from run_faults(path, found.inventories)
 
 
@@ -100,22 +201,27 @@ def run_faults(path: str, inventories: Sequence[Inventory]) -> Iterator[Fault]:
     """What runs have left on the disk that is missing or altered; what was deleted on record is no fault."""
     for each in inventories:
         kept, why = evidence_kept.find(run_roots(path, each), each.session, each.checksum)
-        if kept is None and not each.expired and not is_elsewhere(each):
+        if kept is None and not each.expired and not is_elsewhere(path, each.place):
             yield Fault(each.id, sentence("{} (below {})", why, local(each.root)))
         elif kept is not None:
             yield from (Fault(each.id, problem) for problem in kept.problems.values())
 
 
-def is_elsewhere(inventory: Inventory) -> bool:
-    """Whether what runs have left lies on another machine, so that it cannot be missed here."""
-    return inventory.host not in (None, process_identity.host())
+def is_elsewhere(path: str, place: Place) -> bool:
+    """Whether files lie on another machine, or in a shared folder that this one does not have, so that they cannot be
+    missed here.
+    """
+    if place.folder is None:
+        return place.host not in (None, process_identity.host())
+    shared = shared_folder(path)
+    return not os.path.isdir(place.folder) and (shared is None or not shared.is_dir())
 
 
 def unreachable(path: str, inventories: Sequence[Inventory]) -> list[Inventory]:
-    """What runs have left on other machines and is not found here either."""
+    """What runs have left elsewhere and is not found here either."""
     return [
         each for each in inventories
-        if is_elsewhere(each) and not each.expired
+        if is_elsewhere(path, each.place) and not each.expired
         and evidence_kept.find(run_roots(path, each), each.session, each.checksum)[0] is None
     ]  # fmt: skip
 
@@ -132,8 +238,9 @@ def written(path: str, files: Sequence[Moved]) -> Iterator[None]:
     """
     root, made = own_root(path), list[Path]()
     try:
-        for each in files:
-            _write(root, each, made)
+        with _advised(shared_folder(path)):
+            for each in files:
+                _write(root, each, made)
         yield
     except BaseException:
         atomic_files.take_away(made)

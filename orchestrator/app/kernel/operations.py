@@ -210,10 +210,14 @@ def carry_out(
     """Carry out the step of a request that is checked and prepared.
 
     Args:
-        circumstances: what was found out before the step.
+        circumstances: what was found out before the step, without its files.
         files: what of the request lies in files, as `perform` takes it.
         at: when, where it is not now.
     """
+    if files:
+        from orchestrator.app.kernel import attached_evidence
+
+        circumstances = circumstances._replace(attached=attached_evidence.recorded(context.path, files))
     call = call_of(request, circumstances, at=at)
     return perform(context, call, action(request.event), files)
 

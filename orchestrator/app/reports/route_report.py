@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.engine import decision_answers, dispatch, report_effects, scheduler
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import agent_checks, operations
-from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
+from orchestrator.app.kernel.context import NO_CIRCUMSTANCES, Answer, Circumstances, Context, Version, Work
 from orchestrator.app.reports import reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import masking, names, oversized
@@ -57,9 +57,8 @@ def route(context: Context, request: Route) -> Answer:
 
         return gated_reports.route(context, request)
     kept, files = _parted(context, request)
-    circumstances = Circumstances(
-        attached=[each.recorded() for each in files] or None, found=meta.found(context, request.metadata)
-    )
+    found = meta.found(context, request.metadata)
+    circumstances = Circumstances(found=found) if found else NO_CIRCUMSTANCES
     return operations.carry_out(context, kept, circumstances, files)
 
 
@@ -364,9 +363,8 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     applied.extras.update(planned | done)
     if case.report.role == MANAGER:
         report_effects.await_manager_again(work, decision, applied)
-    record = report_effects.record(work, version, case, decision, applied)
-    if applied.group is case.group and not (written.opened or written.resolved or decision.marks_external):
-        record = record._replace(blockers=case.facts.blockers)
+    changed = applied.group is not case.group or written.opened or written.resolved or decision.marks_external
+    record = report_effects.record(work, version, case, decision, applied, None if changed else case.facts.blockers)
     answer = dispatch.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import current_task_file, end_session, retention, run_repository
 from orchestrator.app.running.run_session import RunSession
@@ -49,9 +50,10 @@ def begin(session: RunSession, id: str | None = None) -> Answer:
     Raises:
         Taken: there is a session of this id. Refused: NOT_PERMITTED, the project has files of another database's
             session of that id; E101, E103. InvalidInput: E104, E105. EnvironmentProblem:
-            OUTPUT_FAILED, the project cannot be written.
+            OUTPUT_FAILED, the project or the shared folder of evidence cannot be written; no session is begun.
     """
     settings = session.settings
+    attached_evidence.require_shared(session.context.path, session.context.connection)
     chosen, answer = (id, _begun(session, id)) if id else _begun_anew(session)
     session.session_id = chosen
     current_task_file.heal(session.context, session.project.root)

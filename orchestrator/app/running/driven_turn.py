@@ -196,7 +196,7 @@ def _run(
     run = _now(context, run.id)
     seen = _watched(context, order, run, place, watch, cancelled, begun)
     # Others of the session record theirs before or after: the index on the disk is as the database has it.
-    with evidence_files.recording(run.root, run.session_id):
+    with evidence_files.recording(attached_evidence.run_root(context.path, run.root), run.session_id):
         return _finished(context, order, run, seen)
 
 
@@ -218,7 +218,8 @@ def _watched(
     since = concurrent_runs.moment(context)
     guard, log = protected_paths.look(run.root), sqlite.log_identity(context.connection)
     before, beside = _LOOKS.take(run.folder), _Beside(order)
-    raw = evidence_files.raw_file(run.root, run.session_id, f"{run.id}-{execution_types.EXECUTE}")
+    kept_below = attached_evidence.run_root(context.path, run.root)
+    raw = evidence_files.raw_file(kept_below, run.session_id, f"{run.id}-{execution_types.EXECUTE}")
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=run.prompt, task_type=turn_verdict.task_type(run.role),
         project=run.folder, model=run.model, limits=order.limits, raw=raw, secrets=tuple(context.secrets),
@@ -331,25 +332,25 @@ def _evidence(
     context: Context, order: TurnOrder, run: TurnRun, seen: _Seen, at: str
 ) -> tuple[list[dict[str, Any]], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Record what was done, and read it back; before that the index has to be the one that the database knows."""
-    secrets = tuple(context.secrets)
+    secrets, root = tuple(context.secrets), attached_evidence.run_root(context.path, run.root)
     known = evidence_and_log.checksum(context, run.session_id)
-    _, before = evidence_and_log.inspect_operations(run.root, run.session_id, (), known) if known else ((), ())
+    _, before = evidence_and_log.inspect_operations(root, run.session_id, (), known) if known else ((), ())
     facts = {
         execution_types.EXECUTE: execution_types.shape(seen.result),
         execution_types.VERIFY: {"folder": run.folder, "files": list(seen.files)},
     }
     written = [
         evidence_and_log.record_operation(
-            run.root, run.session_id, f"{run.id}-{kind}", kind, at=at, facts=masking.mask_keys_value(found, secrets),
+            root, run.session_id, f"{run.id}-{kind}", kind, at=at, facts=masking.mask_keys_value(found, secrets),
             artifacts=snapshot.artifacts(
                 seen.changes if kind == execution_types.VERIFY else (), run.folder, secrets
             ),
-            compress=order.compress, host=attached_evidence.host(context.path),
+            compress=order.compress, place=attached_evidence.place(context.path),
         )
         for kind, found in facts.items()
     ]  # fmt: skip
     names = [f"{run.id}-{kind}" for kind in facts]
-    missing, faults = evidence_and_log.inspect_operations(run.root, run.session_id, names, None)
+    missing, faults = evidence_and_log.inspect_operations(root, run.session_id, names, None)
     return [each for each in written if each is not None], missing, (*before, *faults)
 
 

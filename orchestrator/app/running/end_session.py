@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 from datetime import datetime
 
-from orchestrator.app.kernel import operations
+from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.running import (
     evidence_and_log,
@@ -192,6 +192,7 @@ def _instead(run: Run) -> str:
 
 
 def _inventory(context: Context, root: str, session: str) -> Inspection:
+    root = attached_evidence.run_root(context.path, root)
     return evidence_files.inspect(root, session, (), known=evidence_and_log.checksum(context, session), on_disk=True)
 
 

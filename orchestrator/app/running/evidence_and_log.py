@@ -22,7 +22,7 @@ from orchestrator.errors import OrchestratorError
 from orchestrator.hints import Any
 from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
-from orchestrator.store.evidence import CHECKSUM, HOST
+from orchestrator.store.evidence import CHECKSUM, Place
 from orchestrator.store.run_reader import Run
 
 
@@ -39,7 +39,7 @@ def keep_evidence(
     """
     run = job.run
     known = before[-1]["content"][CHECKSUM] if before else checksum(context, run.session_id)
-    facts = _inspected(run, [], facts, known) if known is not None else facts
+    facts = _inspected(context, run, [], facts, known) if known is not None else facts
     written, facts = _evidence(context, job, seen, facts)
     return [*before, *written], facts
 
@@ -76,7 +76,7 @@ def _tampering(seen: Seen, at: str) -> list[limits.Violation]:
 
 def _evidence(context: Context, job: Job, seen: Seen, facts: Facts) -> tuple[list[dict[str, Any]], Facts]:
     """One record for each operation, and the facts with what is missing or not sound of it when it is read back."""
-    run, at, host = job.run, context.clock(), attached_evidence.host(context.path)
+    run, at, place = job.run, context.clock(), attached_evidence.place(context.path)
     known = {
         execution_types.DIVIDE: {"parts": [list(part.files) for part in job.parts]},
         execution_types.EXECUTE: execution_types.shape(seen.result),
@@ -87,27 +87,28 @@ def _evidence(context: Context, job: Job, seen: Seen, facts: Facts) -> tuple[lis
     ids = {name: execution_types.operation(job, name) for name in execution_types.operations(job, seen)}
     written = [
         record_operation(
-            run.verification_root, run.session_id, id, name, at=at, facts=known[name],
+            attached_evidence.run_root(context.path, run.verification_root), run.session_id, id, name, at=at,
+            facts=known[name],
             artifacts=snapshot.artifacts(
                 seen.changes if name == execution_types.VERIFY else (), run.verification_root, job.secrets
             ),
-            compress=job.settings.evidence_settings.compression_enabled, host=host,
+            compress=job.settings.evidence_settings.compression_enabled, place=place,
         )
         for name, id in ids.items()
     ]  # fmt: skip
-    return [each for each in written if each is not None], _inspected(run, [*ids.values()], facts, None)
+    return [each for each in written if each is not None], _inspected(context, run, [*ids.values()], facts, None)
 
 
 def record_operation(
     root: str, session: str, id: str, kind: str, *, at: str, facts: Mapping[str, Any], artifacts: Sequence[Item],
-    compress: bool, host: str | None,
+    compress: bool, place: Place,
 ) -> dict[str, Any] | None:
     """Record one operation on the disk: what the database keeps of it, or None where it could not be recorded.
 
     What could not be is missed when the evidence is read back.
 
     Args:
-        host: this machine, where others record in the same session on disks of their own.
+        root: the folder below which evidence of runs is kept. place: where that is, as the record has it.
     """
     try:
         _, checksum = evidence_files.record(
@@ -115,9 +116,7 @@ def record_operation(
         )
     except OrchestratorError:
         return None
-    content = {**facts, "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
-    if host is not None:
-        content[HOST] = host
+    content = {**facts, "artifacts": [item.path for item in artifacts], CHECKSUM: checksum, **place.recorded()}
     return {"subject": id, "outcome": "recorded", "content": content}
 
 
@@ -138,8 +137,9 @@ def inspect_operations(
     return missing, tuple((problem.code, problem.message) for problem in mine)
 
 
-def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None) -> Facts:
-    missing, faults = inspect_operations(run.verification_root, run.session_id, operations, known)
+def _inspected(context: Context, run: Run, operations: list[str], facts: Facts, known: str | None) -> Facts:
+    root = attached_evidence.run_root(context.path, run.verification_root)
+    missing, faults = inspect_operations(root, run.session_id, operations, known)
     return facts._replace(evidence_missing=missing, evidence_faults=(*facts.evidence_faults, *faults))
 
 
@@ -237,7 +237,7 @@ def _checks(done: Sequence[Done]) -> dict[str, str | None]:
 
 def checksum(context: Context, session: str) -> str | None:
     """What the index of a session's evidence on the disk has to be, as the database has it; None before the first."""
-    text = run_reader.last_operation(context.connection, session, attached_evidence.host(context.path))
+    text = run_reader.last_operation(context.connection, session, attached_evidence.place(context.path).host)
     return None if text is None else strict_json.stored(text).get(CHECKSUM)
 
 

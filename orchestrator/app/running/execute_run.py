@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from orchestrator.app.kernel import operations
+from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import (
     clarification,
@@ -211,7 +211,8 @@ def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
 
 def _look(context: Context, job: Job) -> Seen:
     run, began, begun = job.run, time.monotonic(), context.clock()
-    raw = evidence_files.raw_file(run.verification_root, run.session_id, execution_types.operation(job, EXECUTE))
+    kept_below = attached_evidence.run_root(context.path, run.verification_root)
+    raw = evidence_files.raw_file(kept_below, run.session_id, execution_types.operation(job, EXECUTE))
     since = concurrent_runs.mark(context, run)
     guard, log = protected_paths.look(run.verification_root), sqlite.log_identity(context.connection)
     before = _LOOKS.take(run.verification_root)

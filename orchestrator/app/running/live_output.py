@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.app.kernel import attached_evidence
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running.execution_types import EXECUTE
 from orchestrator.core import masking
@@ -14,13 +15,13 @@ SHOWN = 32 * 1024
 """Characters of the newest part that are shown."""
 
 
-def of_run(run: Run) -> Answer | None:
+def of_run(context: Context, run: Run) -> Answer | None:
     """The newest part of what a run has written, secrets masked: `text`, `is_cut`; None while it writes nothing.
 
     Args:
         run: one that is running has an output that grows; that of every other is on record.
     """
-    return _shown(run.verification_root, run.session_id, run.id) if run.state == states.RUNNING else None
+    return _shown(context, run.verification_root, run.session_id, run.id) if run.state == states.RUNNING else None
 
 
 def of_turn(context: Context, session_id: str, group_id: str | None, turn: int) -> Answer | None:
@@ -29,11 +30,11 @@ def of_turn(context: Context, session_id: str, group_id: str | None, turn: int) 
     newest = runs[-1] if runs else None
     if newest is None or newest.state != states.RUNNING:
         return None
-    return _shown(newest.root, newest.session_id, newest.id)
+    return _shown(context, newest.root, newest.session_id, newest.id)
 
 
-def _shown(root: str, session_id: str, id: str) -> Answer | None:
-    found = output_tail.newest(root, session_id, f"{id}-{EXECUTE}")
+def _shown(context: Context, root: str, session_id: str, id: str) -> Answer | None:
+    found = output_tail.newest(attached_evidence.run_root(context.path, root), session_id, f"{id}-{EXECUTE}")
     if found is None or not found.text.strip():
         return None
     # Masked before it is cut: half a secret looks like none.

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from orchestrator.app.kernel import operations
+from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running.config import Settings
 from orchestrator.runner import evidence_files
+from orchestrator.store.evidence import SHARED
 
 DAY_S = 86_400
 _OPEN = "SELECT id FROM sessions WHERE status <> 'ended'"
@@ -36,12 +37,14 @@ def expire(context: Context, settings: Settings, *, session_id: str, root: str) 
     Args:
         settings: how many days evidence is kept.
         session_id: the session under way.
-        root: the project.
+        root: the project, in which they lie unless machines share a folder for them.
     """
     days = settings.evidence_settings.retention_days
     keep = {str(row[0]) for row in context.connection.execute(_OPEN)}
     now = datetime.fromisoformat(context.clock()).timestamp()
-    gone = evidence_files.expire(root, now - days * DAY_S, keep)
+    place = attached_evidence.place(context.path)
+    gone = evidence_files.expire(place.folder or root, now - days * DAY_S, keep)
+    root = root if place.folder is None else SHARED
     if gone:
         operations.ask(context, ExpireEvidence(session_id=session_id, root=root, days=days, sessions=tuple(gone)))
     return gone

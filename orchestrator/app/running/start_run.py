@@ -16,7 +16,7 @@ from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import requested_files, run_repository
 from orchestrator.app.running.run_queue import end
-from orchestrator.core import task_types
+from orchestrator.core import names, task_types
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import advice, codes, locks, states
 from orchestrator.core.running.locks import Lock, Pool, Table
@@ -36,7 +36,7 @@ class StartRun(Request, event="run start", use_case="running.start_run:start", a
 
     Attributes:
         owner: the process that runs it: host, number and start time.
-        capacity: how many runs may run at once, in all sessions.
+        capacity: how many runs may run at once on its machine, in all sessions.
         locks: absolute paths with `read` or `write`; all are taken, or none.
     """
 
@@ -64,7 +64,7 @@ def start(work: Work, request: StartRun) -> Answer:
     work.open_session()
     run = _queued(work, request.id)
     wanted = [(path, mode) for path, mode in request.locks]
-    refuse_full(work, run.id, request.capacity, writes=any(mode == locks.WRITE for _, mode in wanted))
+    refuse_full(work, run.id, request.owner, request.capacity, writes=any(mode == locks.WRITE for _, mode in wanted))
     refuse_locked(work, run.id, wanted)
     run_repository.begin_task(work, run)
     for path, mode in wanted:
@@ -75,17 +75,24 @@ def start(work: Work, request: StartRun) -> Answer:
     return {"success": True, "run": run.id, "seq": work.seq}
 
 
-def refuse_full(work: Work, id: str, capacity: int, *, writes: bool) -> None:
+def refuse_full(work: Work, id: str, owner: str | None, capacity: int, *, writes: bool) -> None:
     """Refuse a run for which no place is free now; who waits is asked before, where processes live.
+
+    Args:
+        owner: the process that would run it: the places are those of its machine.
 
     Raises:
         Refused: E404 {running}.
     """
-    running = running_of_all(work.context)
+    running = [each for each in running_of_all(work.context) if _machine(each.owner) == _machine(owner)]
     here = [each.id for each in running if each.session_id == work.step.chain]
     there = [each.id for each in running if each.session_id != work.step.chain]
     busy = (*here, *(work.elsewhere("running", there) or ()))
     locks.ask(Pool(locks.EXECUTOR, capacity, busy), id, writes=writes, wait=False)
+
+
+def _machine(owner: str | None) -> str:
+    return names.host_of(owner or "")
 
 
 def refuse_locked(work: Work, id: str, wanted: Sequence[tuple[str, str]]) -> None:
@@ -140,22 +147,25 @@ def _queued(work: Work, id: str) -> Run:
     return run
 
 
-def conflict(context: Context, run: Starting, capacity: int) -> str | None:
+def conflict(context: Context, run: Starting, capacity: int, owner: str | None = None) -> str | None:
     """What would stop a start now, as a code, without trying it: what runs, and what waited before.
+
+    Args:
+        owner: the process that would run it (default: this one).
 
     Raises:
         Refused: E403, to wait would close a circle.
     """
     held = held_by_all(context)
     table = Table(tuple(Lock(path, mode, owner) for _, owner, path, mode in held))
-    running = tuple(each.id for each in running_of_all(context))
-    if run.id in running:
+    running, here = running_of_all(context), _machine(owner or process_identity.mine())
+    if run.id in (each.id for each in running):
         # Another process was faster; the start itself says so.
         return None
-    places = Pool(locks.EXECUTOR, capacity, running)
-    for each in (*_before(context, run), run):
+    places = Pool(locks.EXECUTOR, capacity, tuple(each.id for each in running if _machine(each.owner) == here))
+    for each, machine in (*_before(context, run), (run, here)):
         table = locks.request(table, each.id, dict(wants(context, each)))
-        if not locks.waits(table, each.id):
+        if machine == here and not locks.waits(table, each.id):
             places = locks.ask(places, each.id)
     if locks.waits(table, run.id):
         return "E401"
@@ -194,20 +204,20 @@ def writes(context: Context, run: Run) -> bool:
     return run.task_type not in task_types.ANSWERS or requested_files.writes(context, run)
 
 
-def _before(context: Context, run: Starting) -> list[Starting]:
-    """The runs whose living processes wait and came before."""
+def _before(context: Context, run: Starting) -> list[tuple[Starting, str]]:
+    """The runs whose living processes wait and came before, with their machines."""
     waiting: list[tuple[str, str, Starting, str]] = [
         (at, each.id, each, owner) for each, owner, at in run_reader.waiting(context.connection)
     ]
     turns = (each for each in turn_reader.open_runs(context.connection) if each.state == states.QUEUED)
     waiting += [(each.queued_at, each.id, each, str(each.owner)) for each in turns]
-    found: dict[str, Starting] = {}
+    found: dict[str, tuple[Starting, str]] = {}
     for _, _, each, owner in sorted(waiting, key=lambda row: row[:2]):
         if each.id == run.id:
             break
         # Two servers that wait for the same run are one that waits.
         if each.id not in found and not process_identity.is_gone(owner, context.connection):
-            found[each.id] = each
+            found[each.id] = each, _machine(owner)
     return list(found.values())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work
+from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import masking, oversized, sha256
@@ -62,7 +62,7 @@ def record(
     patch = masking.mask_keys(patch.decode("utf-8", "surrogateescape"), secrets).encode("utf-8", "surrogateescape")
     hash_ = sha256.new(patch).hexdigest()
     moved = oversized.Moved(kind, f"{oversized.folder(start['session_id'])}/{hash_}.patch", hash_, patch)
-    return operations.carry_out(context, request, Circumstances(attached=[moved.recorded()]), [moved])
+    return operations.carry_out(context, request, files=[moved])
 
 
 def keep(work: Work, request: KeepOfTree) -> Answer:

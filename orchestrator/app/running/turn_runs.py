@@ -89,7 +89,7 @@ def _next_id(work: Work) -> str:
 
 
 class StartTurn(Request, event="turn start", use_case="running.turn_runs:begin", acting=RUNNER):
-    """Start a queued run of a turn; `capacity` runs may run at once, in all sessions."""
+    """Start a queued run of a turn; `capacity` runs may run at once on its machine, in all sessions."""
 
     session_id: str
     id: str
@@ -101,7 +101,7 @@ def start(context: Context, run: TurnRun, *, capacity: int, at: str | None = Non
     """Start a queued run, if a place is free for it and nobody holds its folder or its group.
 
     Args:
-        capacity: how many runs may run at once, in all sessions, those of tasks among them.
+        capacity: how many runs may run at once on its machine, in all sessions, those of tasks among them.
 
     Returns:
         `run`, `seq`.
@@ -117,7 +117,7 @@ def begin(work: Work, request: StartTurn) -> Answer:
     """The step that starts the run of a turn."""
     work.open_session()
     run = _require(work, request.id, states.QUEUED)
-    start_run.refuse_full(work, run.id, request.capacity, writes=True)
+    start_run.refuse_full(work, run.id, request.owner, request.capacity, writes=True)
     start_run.refuse_locked(work, run.id, start_run.wants(work.context, run))
     _move(work, run, states.RUNNING, f"{run.executor} starts", {"started_at": work.at})
     return {"success": True, "run": run.id, "seq": work.seq}

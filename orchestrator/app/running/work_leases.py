@@ -66,6 +66,12 @@ class Lease:
         """Whether it has expired, so that others may have taken over."""
         return time.monotonic() >= self._until
 
+    def drop(self) -> None:
+        """Renew it no more; it ends by itself."""
+        self._is_over.set()
+        self._thread.join()
+        self._connection.close()
+
     def give_back(self) -> None:
         """End it, so that others need not wait for its end."""
         self._is_over.set()
@@ -127,7 +133,7 @@ def at_work(context: Context) -> Iterator[None]:
         yield
         return
     with _lock:
-        lease, count = _own.get(context.path) or (_taken(context), 0)
+        lease, count = _own.get(context.path) or (take_own(context), 0)
         _own[context.path] = lease, count + 1
     try:
         yield
@@ -140,7 +146,12 @@ def at_work(context: Context) -> Iterator[None]:
                 lease.give_back()
 
 
-def _taken(context: Context) -> Lease:
+def take_own(context: Context) -> Lease:
+    """Take the lease of this process, whatever it works on.
+
+    Raises:
+        UsageError: as `seconds`. EnvironmentProblem: of the store.
+    """
     lasts, since = seconds(), time.monotonic()
     connection = context.connection.another(write=True)
     leases.take_own(connection, process_identity.mine(), lasts * 1000)

@@ -33,7 +33,7 @@ def sessions(
     Returns:
         `sessions`: id, kind, `title` (the goal, or of a chat what was said first; cut), `state`, `awaited`, `groups`,
         `completed`, `blocked`, `questions`, `asked_at` (the oldest question), `created_at`, `changed_at`, `outcome`,
-        `verdict`; `counts` by state; `total`, `page`, `pages`.
+        `verdict`, `work` (groups that wait for an agent); `counts` by state; `total`, `page`, `pages`.
 
     Raises:
         UsageError: USAGE.
@@ -54,7 +54,7 @@ def sessions(
 def _session(row: Row) -> Answer:
     names = (
         "id", "kind", "status", "groups", "completed", "blocked", "questions", "asked_at", "created_at", "changed_at",
-        "outcome", "verdict",
+        "outcome", "verdict", "work",
     )  # fmt: skip
     return {
         **{name: row[name] for name in names}, "title": _cut(row["goal"] or row["first_words"] or ""),

@@ -14,10 +14,13 @@ from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import InvalidInput, Refused, UsageError
-from orchestrator.hints import Any
+from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import page_reader
 from orchestrator.store import versions as loaded
 from orchestrator.store.reader import Agent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def check(
@@ -268,8 +271,9 @@ def graph(
         session = context.require_session(session_id)
         found = context.version(session.workflow_version_id)
         positions = _positions(context, session_id) if group_id is None else _position(context, session_id, group_id)
-    return {"success": True, "format": format, "graph": _drawn(found.workflow, format, positions),
-            "positions": positions}
+    told = {"positions": positions}
+    drawn = _once(found.workflow, format, told, lambda graphs: graphs.draw(found.workflow, format, positions))
+    return {"success": True, "format": format, "graph": drawn, "positions": positions}
 
 
 def way_gone(
@@ -281,7 +285,7 @@ def way_gone(
         whole: what was never reported is drawn as well, faintly.
 
     Returns:
-        `graph`, `positions`, `reports` (how many went this way).
+        `graph`, `positions`, `reports` (how many went this way), `ladder`: the same from top to bottom, in words.
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP.
@@ -289,25 +293,10 @@ def way_gone(
     session = context.require_session(session_id)
     positions = _positions(context, session_id) if group_id is None else _position(context, session_id, group_id)
     ways = _ways(context, session_id, group_id)
-    drawn = _drawn(context.version(session.workflow_version_id).workflow, "svg", positions, ways, whole=whole)
-    return {"success": True, "graph": drawn, "positions": positions, "reports": sum(ways.values())}
-
-
-def ways(context: Context, *, session_id: str) -> list[Answer]:
-    """The same in words, in the order of the workflow: role, status, reports (how many), next_agent (null for nobody).
-
-    Raises:
-        Refused: UNKNOWN_SESSION.
-    """
-    workflow = context.version(context.require_session(session_id).workflow_version_id).workflow
-    order = {way: place for place, way in enumerate(workflow.transitions)}
-    counted = _ways(context, session_id, None)
-    found = []
-    for role, status in sorted(counted, key=lambda way: (order.get(way, len(order)), way)):
-        known = workflow.find(role, status)
-        told = {"role": role, "status": status, "reports": counted[role, status]}
-        found.append({**told, "next_agent": known[0].next_agent if known else None})
-    return found
+    workflow = context.version(session.workflow_version_id).workflow
+    told = {"positions": positions, "whole": whole, "ways": sorted([*way, times] for way, times in ways.items())}
+    drawn, ladder = _once(workflow, "way", told, lambda graphs: graphs.way_gone(workflow, positions, ways, whole=whole))
+    return {"success": True, "graph": drawn, "positions": positions, "reports": sum(ways.values()), "ladder": ladder}
 
 
 def _ways(context: Context, session: str, group: str | None) -> dict[tuple[str, str], int]:
@@ -315,25 +304,23 @@ def _ways(context: Context, session: str, group: str | None) -> dict[tuple[str, 
     return {(role, status): number for role, status, number in rows}
 
 
-_DRAWN: dict[tuple[str, str, str], str] = {}
+_DRAWN: dict[tuple[str, str, str], Any] = {}
 _KEPT = 64
 
 
-def _drawn(
-    workflow: model.Workflow, format: str, positions: dict[str, list[str]],
-    ways: dict[tuple[str, str], int] | None = None, *, whole: bool = False,
-) -> str:  # fmt: skip
-    """A drawing; a server shows the same one over and over, and laying it out costs more than the rest of a page."""
+def _once(workflow: model.Workflow, kind: str, told: dict[str, Any], draw: Callable[[Any], Any]) -> Any:
+    """A drawing; a server shows the same one over and over, and laying it out costs more than the rest of a page.
+
+    Args:
+        told: what of a session is drawn.
+        draw: makes it with the module that draws.
+    """
     from orchestrator.core.workflow import graph as graphs
 
-    told = {"positions": positions, "whole": whole, "ways": ways and sorted([*way, n] for way, n in ways.items())}
-    key = (workflow.hash, format, strict_json.canonical(told))
+    key = (workflow.hash, kind, strict_json.canonical(told))
     found = _DRAWN.get(key)
     if found is None:
-        if ways is None:
-            found = graphs.draw(workflow, format, positions)
-        else:
-            found = graphs.svg(workflow, positions, ways, whole=whole)
+        found = draw(graphs)
         if len(_DRAWN) >= _KEPT:
             _DRAWN.clear()
         _DRAWN[key] = found

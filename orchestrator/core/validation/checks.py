@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.validation import criteria
-from orchestrator.core.validation.snapshot import Finding, Group, Outcome, Snapshot, Verdict
+from orchestrator.core.validation.snapshot import Finding, Group, Measured, Outcome, Snapshot, Verdict
 
 Line = tuple[str, str, str, str]
 """Level, subject, message, hint."""
@@ -308,15 +308,20 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
 def claims_agree_with_what_was_seen(snapshot: Snapshot) -> Iterator[Line]:
     """What driven agents claimed agrees with what was measured: a merge has its proof; other differences are named."""
     for each in snapshot.measured:
-        if each.effect == "merge" and each.merge is None:
-            yield _error(each.subject, "a merge was reported from a worktree, and nobody has seen it")
-        elif each.merge == "nothing_to_merge":
-            yield ("warning", each.subject, "nothing_to_merge: the group has no commit of its own", "")
-        elif each.changed is False:
-            yield ("warning", each.subject, "work was handed on, and nothing in the tree had changed", "")
-        for difference in each.differences:
-            yield ("warning", each.subject, difference, "")
+        yield from claims(each)
     yield from _each(snapshot.gates, "warning")
+
+
+def claims(each: Measured) -> Iterator[Line]:
+    """What of a driven agent's report does not agree with what was measured."""
+    if each.effect == "merge" and each.merge is None:
+        yield _error(each.subject, "a merge was reported from a worktree, and nobody has seen it")
+    elif each.merge == "nothing_to_merge":
+        yield ("warning", each.subject, "nothing_to_merge: the group has no commit of its own", "")
+    elif each.changed is False:
+        yield ("warning", each.subject, "work was handed on, and nothing in the tree had changed", "")
+    for difference in each.differences:
+        yield ("warning", each.subject, difference, "")
 
 
 @check("V18")

@@ -82,7 +82,7 @@ class Measured(NamedTuple):
     """A report of an agent that was driven in a worktree, and what was seen of that which it claims.
 
     merge: `merged` or `nothing_to_merge`; changed: whether anything in the tree had changed. None: nobody has seen it.
-    differences: what else was seen that nobody claimed, in words.
+    differences: what else was seen that nobody claimed, in words. turn: the agent's.
     """
 
     subject: str
@@ -90,6 +90,7 @@ class Measured(NamedTuple):
     merge: str | None = None
     changed: bool | None = None
     differences: tuple[str, ...] = ()
+    turn: int | None = None
 
 
 class RuleChange(NamedTuple):

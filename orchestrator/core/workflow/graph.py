@@ -11,8 +11,9 @@ import textwrap
 from orchestrator.core import control_characters
 from orchestrator.core.workflow import picture
 from orchestrator.core.workflow.model import Workflow
-from orchestrator.core.workflow.picture import Label, Node, Positions
+from orchestrator.core.workflow.picture import Label, Node, Positions, Ways
 from orchestrator.core.workflow.svg import svg as svg
+from orchestrator.hints import Any
 
 FORMATS = ("mermaid", "dot", "svg", "text")
 WIDTH = 78
@@ -30,6 +31,19 @@ def draw(workflow: Workflow, notation: str, positions: Positions | None = None) 
     Raises: KeyError, when the notation is none of FORMATS.
     """
     return {"mermaid": mermaid, "dot": dot, "svg": svg, "text": text}[notation](workflow, positions)
+
+
+def way_gone(
+    workflow: Workflow, positions: Positions, ways: Ways, *, whole: bool
+) -> tuple[str, list[dict[str, Any]]]:
+    """The way that was gone, as SVG and as `picture.ladder` tells it, JSON-like.
+
+    Args:
+        whole: with what was never reported.
+    """
+    shown = picture.gone(picture.picture(workflow, positions), ways, whole=whole)
+    ladder = [{**each._asdict(), "ways": [way._asdict() for way in each.ways]} for each in picture.ladder(shown)]
+    return svg(workflow, positions, ways, whole=whole), ladder
 
 
 def mermaid(workflow: Workflow, positions: Positions | None = None) -> str:

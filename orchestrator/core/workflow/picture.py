@@ -33,6 +33,21 @@ _TONES = {
     **dict.fromkeys(("guide", "resume"), HELP),
 }
 TITLES = {PERSON: "a person answers", END: "session ends", RETURN: "whoever was blocked"}
+RANK = {
+    vocabulary.PROJECT_MANAGER: 0,
+    vocabulary.DEVELOPER: 1,
+    vocabulary.SENIOR: 1,
+    vocabulary.REQUIREMENTS_ENGINEER: 1,
+    vocabulary.QA_EXPERT: 2,
+    vocabulary.INVESTIGATOR: 2,
+    vocabulary.TECH_LEAD: 3,
+    vocabulary.VALIDATOR: 4,
+    PERSON: 4,
+    END: 4,
+}
+"""How far work has come at a box; others stand beside developers."""
+MAX_MARKS = 4
+"""So many of what stands at a box are named."""
 # Under which keys a session's position may speak of the person.
 _PERSON_KEYS = ("user", PERSON, vocabulary.QUESTION)
 
@@ -112,6 +127,54 @@ def _node(node: str, loops: tuple[Label, ...], positions: Positions) -> Node:
     keys = _PERSON_KEYS if kind == PERSON else (node,)
     marks = tuple(str(mark) for key in keys for mark in positions.get(key, ()))
     return Node(node, TITLES.get(kind, node.replace("_", " ")), kind, loops, marks)
+
+
+class Way(NamedTuple):
+    """One status of a box. target: the title of the box to which it leads; arrow: one of `ARROWS`; gone: whether it
+    was reported, in a picture that says how often."""
+
+    text: str
+    tone: str
+    target: str
+    arrow: str
+    gone: bool
+
+
+class Rung(NamedTuple):
+    """A box with where its statuses lead. marks: as many as a drawing names; more: how many others stand there."""
+
+    title: str
+    marks: tuple[str, ...]
+    more: int
+    ways: tuple[Way, ...]
+
+
+DOWN, UP, AGAIN, AWAY = ARROWS = ("↓", "↑", "↻", "→")
+"""To a rung below, above, the same one, and out of the ladder."""
+
+
+def ladder(shown: Picture) -> list[Rung]:
+    """The picture from top to bottom, for a page that is too narrow for the drawing: its boxes in the order in which
+    work goes through them, without those that nothing leaves and at which nothing stands."""
+    left = {each.source for each in shown.links}
+    boxes = [each for each in shown.nodes if each.id in left or each.loops or each.marks]
+    boxes.sort(key=lambda each: RANK.get(each.id, RANK[vocabulary.DEVELOPER]))
+    places = {each.id: place for place, each in enumerate(boxes)}
+    titles = {each.id: each.title for each in shown.nodes}
+    rungs = []
+    for place, box in enumerate(boxes):
+        ways = [_way(each, box.title, AGAIN) for each in box.loops]
+        for link in shown.links:
+            if link.source == box.id:
+                there = places.get(link.target)
+                arrow = AWAY if there is None else DOWN if there > place else UP
+                ways += [_way(each, titles[link.target], arrow) for each in link.labels]
+        rungs.append(Rung(box.title, box.marks[:MAX_MARKS], max(len(box.marks) - MAX_MARKS, 0), tuple(ways)))
+    return rungs
+
+
+def _way(label: Label, target: str, arrow: str) -> Way:
+    return Way(label.text, label.tone, target, arrow, is_gone((label,)))
 
 
 def gone(shown: Picture, ways: Ways, *, whole: bool = False) -> Picture:

@@ -25,7 +25,6 @@ CHAR = 6.7
 TITLE_CHAR = 8.3
 BOX = 176.0
 PORT = 13.0
-MAX_MARKS = 4
 
 MIXED = "mixed"
 _LEGEND = (
@@ -85,18 +84,7 @@ def _plan(shown: Picture, *, faint: bool = False) -> Plan:
     return plan._replace(ports=_ports(plan))
 
 
-_RANK = {
-    vocabulary.VALIDATOR: -1,
-    picture.PERSON: -1,
-    picture.END: -1,
-    vocabulary.PROJECT_MANAGER: 0,
-    vocabulary.DEVELOPER: 1,
-    vocabulary.SENIOR: 1,
-    vocabulary.REQUIREMENTS_ENGINEER: 1,
-    vocabulary.QA_EXPERT: 2,
-    vocabulary.INVESTIGATOR: 2,
-    vocabulary.TECH_LEAD: 3,
-}
+_RANK = {**picture.RANK, vocabulary.VALIDATOR: -1, picture.PERSON: -1, picture.END: -1}
 
 
 def _columns(shown: Picture) -> dict[str, int]:
@@ -145,8 +133,8 @@ def _box(node: Node, column: int, ends: dict[tuple[str, int], int]) -> Cell:
 
 
 def _marks(node: Node) -> str:
-    shown = ", ".join(mark if len(mark) <= 16 else mark[:15] + "…" for mark in node.marks[:MAX_MARKS])
-    more = len(node.marks) - MAX_MARKS
+    shown = ", ".join(mark if len(mark) <= 16 else mark[:15] + "…" for mark in node.marks[:picture.MAX_MARKS])
+    more = len(node.marks) - picture.MAX_MARKS
     return f"● {shown} +{more}" if more > 0 else f"● {shown}" if shown else ""
 
 

@@ -20,6 +20,7 @@ from orchestrator.app.clients.main_agent import Director, own_start
 from orchestrator.app.kernel import agent_checks, arguments, human, operations
 from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Context
+from orchestrator.app.running import work_leases
 from orchestrator.core import fields, masking, names, oversized, strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import elsewhere, is_local, reword, sentence, suggest, suggestions
@@ -75,6 +76,8 @@ class Caller:
         self._path: str | None = None
         self._url = bootstrap.server(settings.db)
         self._pool = Pool(self._open, shares_commits=self._url is None)
+        self._lease: work_leases.Lease | None = None
+        self._leasing = threading.Lock()
 
     def prepare(self) -> None:
         """Load what the tools need, and keep to the database that is there at the start.
@@ -199,6 +202,7 @@ class Caller:
     def _directed(self, context: Context, tool: Tool, taken: Given) -> dict[str, Any]:
         """Carry out a tool of the main agent that depends on what it has started."""
         assert tool.act is not None  # noqa: S101 - its caller has looked
+        self._keep_lease(context)
         for name, parameter in tool.besides.items():
             if name in taken:
                 arguments.fitting(tool.words, parameter, taken[name])
@@ -208,13 +212,27 @@ class Caller:
             problem.data.setdefault("_session", taken.get(SESSION))
             raise
 
+    def _keep_lease(self, context: Context) -> None:
+        """Have other machines know, of a database on a server, that the turns which were taken here are somebody's."""
+        if self._url is None:
+            return
+        with self._leasing:
+            if self._lease is not None and self._lease.is_lost():
+                self._lease.drop()
+                self._lease = None
+            self._lease = self._lease or work_leases.take_own(context)
+
     def within(self, action: Callable[[Context], _T]) -> _T:
         """Read something of the database, as `Pool.lent` says."""
         with self._pool.lent() as context:
             return action(context)
 
     def close(self) -> None:
-        """Let the database go."""
+        """Let the database go, and with it the turns that were taken here."""
+        with self._leasing:
+            if self._lease is not None:
+                self._lease.give_back()
+                self._lease = None
         self._pool.close()
 
     def _logged(self, problem: Exception) -> OrchestratorError:

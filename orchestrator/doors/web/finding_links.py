@@ -1,4 +1,4 @@
-"""Where the findings of a verdict lead on pages: to the group, blocker, question, report or list that they name.
+"""Where the findings of a verdict lead on pages: to the run, group, blocker, question, report or list that they name.
 
 A finding says in words what it is about; ids of the session's record are told by their form, groups by their names.
 """
@@ -7,29 +7,56 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from orchestrator.doors.web.rendering import segment
 
 _TABS = {"V08": "tasks", "V09": "tasks", "V10": "tasks", "V12": "tasks", "V15": "evidence"}
 """The tab that shows what a check is about where its subject has no page of its own."""
+_ALLUDED = re.compile(r"\bturn (\d{1,18})\b")
+_OF_TURNS = ("V06", "V15")
+"""The checks that say of which turn they speak."""
 _STEP, _REPORT = re.compile(r"step (\d{1,18})"), re.compile(r"report (\d{1,18})")
 Link = tuple[str, str]
 """What it is called, and its address."""
 
 
-def linked(session: str, groups: set[str], checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+class Known(NamedTuple):
+    """What a session's record has of what findings name.
+
+    groups: names of its groups; runs: the run of a task, blocker or piece of evidence; turns: by subject and message.
+    """
+
+    groups: set[str]
+    runs: dict[str, str]
+    turns: dict[tuple[str, str], int]
+
+
+def linked(session: str, known: Known, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Findings, each with `to`, the address of what it is about or an empty text, and `named`, further links.
 
     Args:
-        groups: those names among the subjects that are groups of the session.
         checks: as a verdict has them: id, subject, message.
     """
     base = f"/sessions/{segment(session)}"
-    ids = re.compile(rf"(?<![\w.:-]){re.escape(session)}:([BDQR])(\d{{1,18}})(?![\w:-])")
+    ids = _ids(session)
     return [
-        {**each, "to": _subject(each, session, base, groups), "named": list(_named(each, base, ids))} for each in checks
-    ]
+        {**each, "to": _subject(each, session, base, known.groups),
+         "named": [*_named(each, base, ids), *_ran(each, session, base, known)]}
+        for each in checks
+    ]  # fmt: skip
+
+
+def _ids(session: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.:-]){re.escape(session)}:([BDEQR])(\d{{1,18}}(?:\.\d{{1,18}})?)(?![\w:-])")
+
+
+def names(session: str, checks: list[dict[str, Any]]) -> list[str]:
+    """What findings name of which a run may be known: their subjects, and ids of the session's record."""
+    ids = _ids(session)
+    found = (each["subject"] for each in checks)
+    return sorted({*found, *(found.group() for each in checks for found in ids.finditer(each["message"]))})
 
 
 def _subject(each: dict[str, Any], session: str, base: str, groups: set[str]) -> str:
@@ -52,5 +79,18 @@ def _named(each: dict[str, Any], base: str, ids: re.Pattern[str]) -> Iterator[Li
             yield f"Blocker {id}", f"{base}/do/unblock?id={segment(id)}"
         elif kind == "Q":
             yield f"Question {id}", f"/questions/{segment(id)}"
-        else:
+        elif kind != "E":
             yield (f"{'Report' if kind == 'R' else 'Decision'} {id}", f"{base}/decisions/D{number}")
+
+
+def _ran(each: dict[str, Any], session: str, base: str, known: Known) -> Iterator[Link]:
+    """To what a run or an agent of a turn did, whose page shows its output and log."""
+    subject, message = each["subject"], each["message"]
+    runs = (known.runs[name] for name in names(session, [each]) if name in known.runs)
+    for run in dict.fromkeys(runs):
+        yield f"Run {run}", f"/tasks/{segment(run)}"
+    said = _ALLUDED.findall(message) if each["id"] in _OF_TURNS else ()
+    turns = [known.turns.get((subject, message)), *map(int, said)]
+    of = f"?group={quote(subject, safe='')}" if subject in known.groups else ""
+    for turn in dict.fromkeys(turn for turn in turns if turn is not None):
+        yield f"Turn {turn}", f"{base}/handoffs/{turn}{of}"

@@ -142,7 +142,7 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_repeat": closed and run.state == states.CANCELLED and bool(run_list_views.place_of(look.context, run)),
             "may_cancel": not ended,
-            "so_far": live_output.of_run(run),
+            "so_far": live_output.of_run(look.context, run),
             "ends_at": _deadline(run.started_at, run.timeout_ms) if not ended else None,
         }
         return look.page("task.html", status, title=found["prompt"], **data, **more)

@@ -18,7 +18,7 @@ from orchestrator.app.audit import evidence_list, export_session, swimlanes
 from orchestrator.app.questions import inbox
 from orchestrator.app.running import live_output, run_list_views
 from orchestrator.app.session import board, dependency_views
-from orchestrator.app.verdict import verdicts
+from orchestrator.app.verdict import finding_runs, verdicts
 from orchestrator.app.workflow import workflows
 from orchestrator.core import control_characters, dependency_picture, lane_picture, masking
 from orchestrator.core.dependency_picture import Box
@@ -99,25 +99,31 @@ def _chat(request: Request, look: Look, session: str) -> Response:
     named: dict[str, Any] = {"session_id": session, "order": "desc"}
     return look.page(
         "chat.html", title=f"Session {session}", found=found, tasks=tasks, under_way=under_way,
-        project=place[0] if place else None, picture=picture(look, session, empty=False),
+        project=place[0] if place else None, **drawn_way(look, session, empty=False),
         steps=look.ask("audit timeline", limit=STEPS, **named),
         blockers=look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
         decisions=look.ask("audit decisions", limit=CHAT_DECISIONS, **named)["decisions"],
     )  # fmt: skip
 
 
-def picture(look: Look, session: str, group: str | None = None, *, empty: bool = True, whole: bool = False) -> Markup:
-    """The way through the workflow, with the position of a session or of one group; its style is in our style sheet.
+def drawn_way(
+    look: Look, session: str, group: str | None = None, *, empty: bool = True, whole: bool = False
+) -> dict[str, Any]:
+    """The way through the workflow, with the position of a session or of one group.
 
     Args:
         empty: it is drawn also where nothing stands in it.
         whole: what was never reported is drawn as well.
+
+    Returns:
+        `picture`: the drawing, whose style is in our style sheet; `ladder`: the same from top to bottom.
     """
     found = workflows.way_gone(look.context, session_id=session, group_id=group, whole=whole)
     # A picture goes onto the page as it is.
     told = run_list_views.with_places(look.context, session, found["graph"])
     drawn = masking.mask(elsewhere(told)) if empty or found["positions"] else ""
-    return Markup(control_characters.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
+    plain = control_characters.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", "")
+    return {"picture": Markup(plain), "ladder": found["ladder"]}  # noqa: S704 - made and escaped by us
 
 
 @router.get("/time")
@@ -146,12 +152,12 @@ def show_graph(request: Request, session: str, caller: Reading, whole: bool = Fa
     """The way that the work went through the workflow, fitted to the page, and what groups depend on."""
     with looking(request, session) as look:
         chosen = min((each for each in SIZES if each >= size), default=SIZES[-1])
-        drawn = _sized(picture(look, session, whole=whole), chosen)
+        way = drawn_way(look, session, whole=whole)
+        way["picture"] = _sized(way["picture"], chosen)
         found = dependency_views.of_groups(look.context, session_id=session)
         waits = _sized(_dependencies(look, session, "groups", found), chosen)
-        told = workflows.ways(look.context, session_id=session)
-        return _page(request, look, session, "graph.html", "graph", picture=drawn, whole=whole, size=chosen,
-                     sizes=SIZES, ways=told, dependencies=found, drawn=waits)  # fmt: skip
+        return _page(request, look, session, "graph.html", "graph", **way, whole=whole, size=chosen, sizes=SIZES,
+                     dependencies=found, drawn=waits)  # fmt: skip
 
 
 def _sized(drawn: Markup, size: int) -> Markup:
@@ -282,9 +288,14 @@ def _kinds(look: Look, session: str, checks: list[dict[str, Any]]) -> list[dict[
     kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for each in checks:
         kinds.setdefault((each["id"], each["level"]), []).append(each)
-    groups = board.known(look.context, session_id=session, ids=sorted({each["subject"] for each in checks}))
+    names = finding_links.names(session, checks)
+    known = finding_links.Known(
+        board.known(look.context, session_id=session, ids=names),
+        finding_runs.runs(look.context, session_id=session, names=names),
+        finding_runs.turns(look.context, session_id=session),
+    )
     return [
-        {"id": id, "level": level, "checks": finding_links.linked(session, groups, each[:FINDINGS]),
+        {"id": id, "level": level, "checks": finding_links.linked(session, known, each[:FINDINGS]),
          "more": max(len(each) - FINDINGS, 0)}
         for (id, level), each in kinds.items()
     ]  # fmt: skip
@@ -307,7 +318,7 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
         return look.page(
             "group.html", title=f"Group {group}", **told,
             menu=person_acts.menu(person_acts.OF_GROUP, about) if found["kind"] != "chat" else [],
-            picture=picture(look, session, group, empty=found["kind"] != "chat"),
+            **drawn_way(look, session, group, empty=found["kind"] != "chat"),
         )
 
 

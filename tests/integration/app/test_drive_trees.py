@@ -15,6 +15,7 @@ from orchestrator.app.driving import crew, preflight, trees
 from orchestrator.app.kernel import operations
 from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn, turn_runs
+from orchestrator.app.verdict import finding_runs
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, driver_locks, process_identity, repository
@@ -213,6 +214,9 @@ def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -
                              " WHERE kind = 'validate'")
     found = [each for each in json.loads(checks) if each["id"] == "V17"]
     assert [(each["level"], each["subject"]) for each in found] == [("warning", "A")] * 2
+    turns = finding_runs.turns(team.desk.context, session_id="S1")
+    asked = "SELECT turn FROM agent_reports WHERE response_status IN ('READY_FOR_QA', 'MERGE_SUCCESS') ORDER BY seq"
+    assert [turns["A", each["message"]] for each in found] == [turn for (turn,) in team.rows(asked)]
     assert team.desk.call("audit replay", session_id="S1")["equal"] is True
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.verdict import gates
+from orchestrator.app.verdict import finding_runs, gates
 from orchestrator.errors import Refused
 from orchestrator.runner import commands
 from tests.cases import every
@@ -71,6 +71,8 @@ def test_after_three_times_it_is_routed_with_the_failure(desk: Desk) -> None:
     assert [(each["level"], each["subject"], each["message"]) for each in checks if each["id"] == "V17"] == [
         ("warning", "A", "gate C1 did not pass when READY_FOR_QA was reported: exit 1")
     ]
+    ((turn,),) = rows(desk, "SELECT turn FROM agent_reports WHERE role = 'developer'")
+    assert list(finding_runs.turns(desk.context, session_id="S1").values()) == [turn]
 
 
 def test_a_dry_run_tells_and_records_nothing(desk: Desk) -> None:

@@ -239,8 +239,9 @@ def test_a_head_and_a_dashboard_say_the_state_that_status_says(desk: Desk, state
 def test_a_dashboard_counts_groups_questions_and_blockers(mixed: Desk) -> None:
     mixed.call("session create", id="S2", goal="Another Goal")
     found = dashboard.sessions(mixed.context)
-    numbers = [[each[name] for name in ("id", "title", "groups", "blocked", "questions")] for each in found["sessions"]]
-    assert numbers == [["S1", "goal of S1", 4, 1, 1], ["S2", "Another Goal", 0, 0, 0]]
+    named = ("id", "title", "groups", "blocked", "questions", "work")
+    numbers = [[each[name] for name in named] for each in found["sessions"]]
+    assert numbers == [["S1", "goal of S1", 4, 1, 1, 3], ["S2", "Another Goal", 0, 0, 0, 0]]
     assert found["counts"] == {"all": 2, "open": 2, "waiting": 1, "ended": 0}
 
 

@@ -194,12 +194,17 @@ def test_no_more_run_than_there_are_places_in_all_sessions(track: Track, capacit
     made = [track.queue("read", "READ_INFO", session=(CHAT, OTHER)[number % 2]) for number in range(capacity + 1)]
     for run in made[:-1]:
         track.start(run, capacity=capacity, locks=((ROOT, "read"),))
-    assert start_run.conflict(track.context, track.run(made[-1]), capacity) == "E404"
+    assert start_run.conflict(track.context, track.run(made[-1]), capacity, OWNER) == "E404"
+    # Each machine has places of its own.
+    assert start_run.conflict(track.context, track.run(made[-1]), capacity, "another:7:1") is None
     problem = track.refused(lambda: track.start(made[-1], capacity=capacity, locks=()), "E404")
     assert sorted(problem.data["running"]) == made[:-1]
     track.finish(made[0], facts("READ_INFO", output="An answer."))
-    assert start_run.conflict(track.context, track.run(made[-1]), capacity) is None
+    assert start_run.conflict(track.context, track.run(made[-1]), capacity, OWNER) is None
     track.start(made[-1], capacity=capacity, locks=())
+    late = track.queue("read", "READ_INFO", session=CHAT)
+    track.start(late, capacity=1, locks=((ROOT, "read"),), owner="another:7:1")
+    track.told_again()
 
 
 @pytest.mark.parametrize("session", [CHAT, OTHER])
@@ -225,7 +230,7 @@ def wait(track: Track, run: str, owner: str) -> None:
 
 
 def conflicts(track: Track, *runs: str, capacity: int = 4) -> list[str | None]:
-    return [start_run.conflict(track.context, track.run(run), capacity) for run in runs]
+    return [start_run.conflict(track.context, track.run(run), capacity, OWNER) for run in runs]
 
 
 def chat(track: Track, id: str) -> str:

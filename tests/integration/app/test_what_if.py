@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -272,6 +273,18 @@ def test_what_tests_leave_behind_is_told_again_and_a_difference_is_found() -> No
     assert what_if_unchanged.differing(context, "S1", json.dumps(made)) != []
     context.connection.close()
     assert what_if_unchanged.own_files(context) == []
+
+
+def test_what_a_test_had_in_its_variables_is_looked_at_when_it_has_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Context, "__init__", Context.__init__)
+    monkeypatch.setattr(what_if_unchanged, "differing", lambda context, session, content: [session])
+    plugin = what_if_unchanged.Plugin(every=True)
+    for _ in plugin.pytest_runtest_setup(types.SimpleNamespace(nodeid="x")):  # type: ignore[arg-type]
+        pass
+    for _ in plugin.pytest_runtest_call():
+        Table("A", plan=True)
+    with pytest.raises(AssertionError, match="S1"):
+        list(plugin.pytest_runtest_teardown())
 
 
 def test_all_sessions_are_told_whichever_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,25 +6,33 @@ Source: spec 90, section 4.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
 
 import psycopg
 
+import orchestrator
 from orchestrator import bootstrap
 from orchestrator.app.kernel import operations
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EXIT_ENVIRONMENT, EnvironmentProblem
+from orchestrator.store import constants
 from tests import postgresql
 from tests.conftest import LONG
 
 KILLS = 200 if LONG else 20
 CRASHES = 20 if LONG else 1
+UPGRADES = 10 if LONG else 1
+PAIRS = 4 if LONG else 2
 WRITERS, STEPS = 8, 6
 TABLES = ("task_groups", "audit_events")
 
@@ -180,3 +188,81 @@ def _insist(url: str, session: str, crash: int, lost: list[str]) -> None:
             except EnvironmentProblem as problem:
                 lost.append(problem.code)
                 time.sleep(0.02)
+
+
+OLDER = constants.SCHEMA_VERSION - 1
+TO_OLDER = f"""BEGIN; SET orchestrator.write = '1'; DROP INDEX ix_refusals_turn;
+    DROP TRIGGER runs_moves_are_legal ON runs; UPDATE alembic_version SET version_num = '{OLDER:04}'; COMMIT;"""
+WORKER = """
+import json, sys, time
+from orchestrator import bootstrap
+from orchestrator.app.kernel import operations
+from orchestrator.errors import OrchestratorError
+url, session, limit = sys.argv[1:]
+context, number, made = None, 0, 0
+while made < int(limit):
+    try:
+        context = context or bootstrap.open_context(url, write=True, door="test", environment={})
+        asked = {"id": f"G{number}", "session_id": session, "request_id": f"R{number}"}
+        made += not operations.call(context, "group create", **asked).get("repeated")
+        number += 1
+        print(number, flush=True)
+    except OrchestratorError as problem:
+        print(json.dumps([problem.code, problem.suggestion]), flush=True)
+        if problem.code != "SCHEMA_TOO_OLD":
+            sys.exit(problem.exit_code)
+        time.sleep(0.02)
+"""
+"""Takes steps under the request ids R0, R1, ... until it has taken so many that nobody had; waits for an upgrade."""
+
+
+def _older_program(folder: pathlib.Path) -> pathlib.Path:
+    """A folder with this program as a version ago: it knows the schema version before this one's, and no other."""
+    package = pathlib.Path(orchestrator.__file__).parent
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(package, folder / "older" / package.name, copy_function=os.symlink, ignore=ignored)
+    place = folder / "older" / package.name / "store" / "constants.py"
+    text = place.read_text()
+    place.unlink()
+    place.write_text(text.replace(f"SCHEMA_VERSION = {constants.SCHEMA_VERSION}\n", f"SCHEMA_VERSION = {OLDER}\n"))
+    assert place.read_text() != text
+    return folder / "older"
+
+
+def _program(*words: str, path: pathlib.Path | None = None) -> subprocess.Popen[str]:
+    """This program's, or that of a folder, which is the current one then: Python looks there first."""
+    surroundings = {**os.environ, **({"PYTHONPATH": str(path)} if path is not None else {})}
+    return subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True, env=surroundings, cwd=path)
+
+
+def _told(process: subprocess.Popen[str]) -> list[Any]:
+    return [json.loads(line) for line in process.communicate(timeout=60)[0].splitlines()]
+
+
+def test_programs_of_two_versions_share_a_server_while_its_schema_is_upgraded(
+    pg_folder: pathlib.Path, pg_template: str, tmp_path: pathlib.Path
+) -> None:
+    older, sessions = _older_program(tmp_path), [f"S{each}" for each in range(PAIRS)]
+    worker = tmp_path / "worker.py"
+    worker.write_text(WORKER)
+    for _ in range(UPGRADES):
+        with postgresql.database(pg_folder, pg_template) as url:
+            begun(url, *sessions)
+            owner = postgresql.Connection(pg_folder, re.findall(r"/(test\d+)\?", url)[0])
+            owner.run(TO_OLDER)
+            owner.close()
+            old = [_program(str(worker), url, each, "999999", path=older) for each in sessions]
+            # All are at work.
+            heads = [[json.loads(each.stdout.readline()) for _ in range(2)] for each in old if each.stdout]
+            new = [_program(str(worker), url, each, "3") for each in sessions]
+            assert all(json.loads(each.stdout.readline())[0] == "SCHEMA_TOO_OLD" for each in new if each.stdout)
+            upgrade = _program("-m", "orchestrator", "db", "upgrade", "--db", url, "--json")
+            assert (_told(upgrade)[0]["after"], upgrade.returncode) == (constants.SCHEMA_VERSION, 0)
+            ended = [_told(each)[-1] for each in old]
+            assert ended == [["SCHEMA_TOO_NEW", "install a newer guarded-orchestrator"]] * PAIRS, (ended, heads)
+            assert [each.returncode for each in old] == [EXIT_ENVIRONMENT] * PAIRS
+            steps = [_told(each)[-1] for each in new]
+            assert [each.returncode for each in new] == [0] * PAIRS
+            require_whole(url, dict(zip(sessions, steps, strict=True)))
+            late = _program("-m", "orchestrator", "status", "S0", "--db", url, "--json", path=older)
+            assert (_told(late)[0]["code"], late.returncode) == ("SCHEMA_TOO_NEW", EXIT_ENVIRONMENT)

@@ -17,12 +17,13 @@ from urllib.parse import quote
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import maintenance
+from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import autopilot, drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.running import work_leases
-from orchestrator.errors import EnvironmentProblem, UsageError
+from orchestrator.doors.mcp.tool_calls import Caller, Settings
+from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.runner import process_identity
 from orchestrator.store import leases, step
 from orchestrator.store.leases import ALONE, HOST, SHARED
@@ -174,3 +175,56 @@ def test_a_server_leaves_a_session_to_another_one_until_that_is_gone(
         context.connection.run("UPDATE leases SET until = '-infinity'")
     assert heard == []
     assert not os.path.exists(tmp_path / "postgresql:")
+
+
+def test_what_a_hook_started_on_a_machine_that_died_waits_for_redispatch(context: Any) -> None:
+    operations.call(context, "group create", id="A", session_id="S1", name="a")
+    operations.call(context, "route", session_id="S1", current_agent="project_manager", status="PLANNING_COMPLETE")
+    (spawn,) = operations.call(context, "status", session_id="S1")["spawns"]
+    asked = {"session_id": "S1", "group_id": "A", "turn": spawn["turn"]}
+    lost = operations.ask(context, starts.ReserveStart(**asked, via=starts.HOOK, client="c1", owner="two:7:1"))["start"]
+    # Of a process on another machine nothing is known, so nobody takes its turn away.
+    (spawn,) = operations.call(context, "status", session_id="S1")["spawns"]
+    assert spawn["start"]["state"] == starts.RESERVED
+    with pytest.raises(Refused, match=r"under way|already"):
+        operations.ask(context, starts.ReserveStart(**asked, via=starts.DRIVE, client="c2", owner=MINE))
+    operations.call(context, "redispatch", session_id="S1", group_id="A", reason="two is gone")
+    (spawn,) = operations.call(context, "status", session_id="S1")["spawns"]
+    assert "start" not in spawn
+    asked["turn"] = spawn["turn"]
+    assert operations.ask(context, starts.ReserveStart(**asked, via=starts.DRIVE, client="c2", owner=MINE))["success"]
+    with pytest.raises(Refused) as caught:
+        operations.call(
+            context, "route", session_id="S1", group_id="A", current_agent="developer", status="READY_FOR_QA",
+            turn=lost["turn"],
+        )  # fmt: skip
+    assert caught.value.code == "STALE_TURN"
+
+
+def test_turns_of_a_main_agents_server_are_lost_with_its_machine(
+    context: Any, pg_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operations.call(context, "group create", id="A", session_id="S1", name="a")
+    operations.call(context, "route", session_id="S1", current_agent="project_manager", status="PLANNING_COMPLETE")
+    asked = {"session_id": "S1", "group_id": "A", "start": True}
+    owners = "SELECT owner, until > clock_timestamp() FROM leases"
+
+    def state() -> str:
+        """Of the start, as another machine sees it."""
+        with monkeypatch.context() as patch:
+            patch.setenv(process_identity.HOST, "another")
+            (spawn,) = operations.call(context, "status", session_id="S1")["spawns"]
+            return str(spawn["start"]["state"])
+
+    caller = Caller(Settings(None, None, pg_url))
+    with contextlib.closing(caller):
+        assert not caller.call(caller.tools["handoff"], asked).is_error
+        assert (context.connection.run(owners).fetchall(), state()) == ([(MINE, 1)], starts.RESERVED)
+        # It could not renew it for so long, and takes another with its next call.
+        context.connection.run("UPDATE leases SET until = '-infinity'")
+        assert state() == starts.LOST
+        assert caller._lease is not None
+        monkeypatch.setattr(caller._lease, "_until", 0.0)
+        caller.call(caller.tools["handoff"], asked)
+        assert state() == starts.RESERVED
+    assert (context.connection.run(owners).fetchall(), state()) == ([(MINE, 0)], starts.LOST)

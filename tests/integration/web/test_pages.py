@@ -411,7 +411,8 @@ def test_where_a_question_is_shown_its_reader_sees_what_was_reported(web: Web, p
 def test_a_graph_is_told_in_words_and_drawn_larger(web: Web) -> None:
     story.blocked(web)
     text = web.get("/sessions/blocked/graph").text
-    assert "<b>qa expert</b> <code>BLOCKED</code> <span class=\"soft\">once</span>" in text
+    told = '<code class="stop">BLOCKED ×1</code> <span class="arrow" aria-label="leads to">↓</span> <span'
+    assert (text.count(told), text.count('class="ladder ')) == (2, 2)
     drawn = [web.get(f"/sessions/blocked/graph?size={size}").text for size in (100, 150, 200, 999)]
     widths = [int(re.findall(r'<svg[^>]*class="wf"[^>]* width="(\d+)"', each)[0]) for each in drawn]
     assert [each / widths[0] for each in widths] == pytest.approx([1, 1.5, 2, 2], abs=0.01)

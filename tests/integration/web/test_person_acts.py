@@ -275,6 +275,15 @@ def test_pages_offer_the_acts_that_fit(inside: Web) -> None:
     assert [each for each in offered("/sessions/blocked") if each in person_acts.ACTS] == []
 
 
+def test_a_paused_session_that_waits_for_a_person_says_both(web: Web) -> None:
+    story.review(web)
+    web.call("session pause", id="rev", by="project_manager", reason="wait")
+    page = web.get("/sessions/rev").text
+    said = ("person awaited</span>", "paused</span>", "Paused: nobody is started.", "Resume the session", "1 open q")
+    assert [each for each in said if each not in page] == []
+    assert " · paused" in web.get("/sessions").text
+
+
 def test_a_question_is_answered_in_the_inbox_and_equal_ones_are_one_card(web: Web) -> None:
     web.come_in()
     first = story.review(web)

@@ -16,6 +16,7 @@ from orchestrator.app.audit import export_session
 from orchestrator.app.kernel import operations
 from orchestrator.app.running.start_run import AwaitStart
 from orchestrator.app.starts import EndStart, ReserveStart
+from orchestrator.app.verdict import finding_runs
 from orchestrator.doors.web import finding_links
 from tests.integration.web import story
 from tests.integration.web.asgi import Web
@@ -122,17 +123,40 @@ def test_findings_lead_to_what_they_name(planned: Web) -> None:
         (("V14", "S:R7", "x reported as y"), "", [("Report S:R7", "/sessions/S/decisions/D7")]),
         (("V12", "T1", "task is todo"), "/sessions/S/tasks", []),
         (("V12", "S", "all its tasks are cancelled"), "", []),
-        (("V15", "S:E3.1", "is missing"), "/sessions/S/evidence", []),
+        (("V15", "S:E3", "is missing"), "/sessions/S/evidence", []),
+        (("V15", "S:E3.1", "is missing"), "/sessions/S/evidence", [("Run task-1", "/tasks/task-1")]),
         (("V03", "A/B", "see XS:R7, S:R7x and S:Q2 and S:Q2"), "/sessions/S/groups/A%2FB",
          [("Question S:Q2", "/questions/S:Q2")]),
         (("V14", "user", "route (3) through page"), "", []),
+        (("V12", "T2", "task is blocked: see S:B4 and S:E3.1"), "/sessions/S/tasks",
+         [("Blocker S:B4", "/sessions/S/do/unblock?id=S:B4"), ("Run task-2", "/tasks/task-2"),
+          ("Run task-1", "/tasks/task-1")]),
+        (("V17", "A/B", "the turn 3 of 4"), "/sessions/S/groups/A%2FB",
+         [("Turn 9", "/sessions/S/handoffs/9?group=A%2FB")]),
+        (("V15", "A/B", "the hand-off of turn 7 does not have the recorded hash"), "/sessions/S/groups/A%2FB",
+         [("Turn 7", "/sessions/S/handoffs/7?group=A%2FB")]),
+        (("V06", "S", "project_manager@S was started in turn 5, and nothing tells"), "",
+         [("Turn 5", "/sessions/S/handoffs/5")]),
     ],
 )  # fmt: skip
 def test_a_finding_leads_where_its_words_say(
     check: tuple[str, str, str], to: str, named: list[tuple[str, str]]
 ) -> None:
     given = dict(zip(("id", "subject", "message"), check, strict=True))
-    assert finding_links.linked("S", {"A/B"}, [given]) == [{**given, "to": to, "named": named}]
+    runs = {"S:E3.1": "task-1", "T2": "task-2", "S:B4": "task-2", "T9": "task-9"}
+    known = finding_links.Known({"A/B"}, runs, {("A/B", "the turn 3 of 4"): 9})
+    assert finding_links.linked("S", known, [given]) == [{**given, "to": to, "named": named}]
+
+
+def test_findings_and_evidence_of_runs_lead_to_their_pages(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    run = story.run(web, story.ASK)
+    ((task, left),) = web.rows("SELECT task_id, e.id FROM runs r JOIN evidence e ON e.kind = 'run' AND subject = r.id")
+    found = finding_runs.runs(web._context, session_id="chat", names=[task, "chat:B1", left, "T0"])
+    assert found == {task: run, left: run}
+    assert f'<a href="/tasks/{run}">Run {run}</a>' in web.get("/sessions/chat/verdict").text
+    assert f'<a href="/tasks/{run}">{run}</a>' in web.get("/sessions/chat/evidence").text
 
 
 def test_the_export_is_what_the_command_writes_as_a_download(planned: Web) -> None:

@@ -46,8 +46,8 @@ TEXTS = {
 def test_p25_a_border_anywhere_changes_nothing(text: str, keys_only: bool) -> None:
     masked = masking.mask_keys if keys_only else masking.mask
     whole = masked(text, REGISTERED)
-    # In the short form each of the two takes every fourth border.
-    borders = halves(text) if LONG or not text else halves(text, 2 * int(keys_only), 4)
+    # In the short form each of the two takes every eighth border.
+    borders = halves(text) if LONG or not text else halves(text, 4 * int(keys_only), 8)
     assert {streamed(pieces, REGISTERED, keys_only) for pieces in borders} == {whole}
     assert streamed(text, REGISTERED, keys_only) == whole
 

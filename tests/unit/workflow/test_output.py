@@ -183,6 +183,23 @@ def test_the_picture_as_text_says_who_leads_where_and_fits_a_terminal() -> None:
     assert max(map(len, lines)) <= graph.WIDTH
 
 
+def test_the_ladder_has_the_way_gone_from_top_to_bottom() -> None:
+    ways = {("developer", "READY_FOR_REVIEW"): 2, ("developer", "MERGE_SUCCESS"): 1, ("tech_lead", "APPROVED"): 1}
+    stands = {"developer": list("ABCDEF"), "question": ["S"]}
+    _, rungs = graph.way_gone(CLEAN, stands, ways, whole=False)
+    told = [(rung["title"], len(rung["marks"]), rung["more"],
+             [f"{way['text']} {way['arrow']} {way['target']}" for way in rung["ways"]]) for rung in rungs]  # fmt: skip
+    assert told == [
+        ("developer", 4, 2, ["READY_FOR_REVIEW ×2 ↓ tech lead", "MERGE_SUCCESS (phase check) ×1 → project manager"]),
+        ("tech lead", 0, 0, ["APPROVED ×1 ↑ developer"]),
+        ("a person answers", 1, 0, []),
+    ]
+    _, whole = graph.way_gone(CLEAN, {}, ways, whole=True)
+    drawn = [(way["gone"], way["text"].partition(" ")[0]) for rung in whole for way in rung["ways"]]
+    assert sorted(text for _, text in drawn) == sorted(status for _, status in CLEAN.transitions)
+    assert sum(gone for gone, _ in drawn) == len(ways)
+
+
 def parsed(positions: picture.Positions | None = None) -> ElementTree.Element:
     # The text is our own, not one from outside.
     return ElementTree.fromstring(graph.svg(CLEAN, positions))  # noqa: S314

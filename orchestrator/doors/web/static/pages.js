@@ -163,6 +163,15 @@
     const next = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1)];
     if (next) next.focus();
   }
+  // The turns of a lane are too many for Tab: the arrows go from one link of a row to the next.
+  const ALONG = { ArrowLeft: -1, ArrowRight: 1 };
+  function along(by) {
+    const row = by && document.activeElement.closest("[data-row]");
+    const all = row ? [...row.querySelectorAll("a")] : [];
+    const next = all[all.indexOf(document.activeElement) + by];
+    if (next) next.focus();
+    return Boolean(next);
+  }
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input, textarea, select, [contenteditable]");
     if (field || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -173,7 +182,7 @@
     else if (event.key === "j") step(1);
     else if (event.key === "k") step(-1);
     else if (event.key === "?") { if ($("keys").open) $("keys").close(); else $("keys").showModal(); }
-    else return;
+    else if (!along(ALONG[event.key])) return;
     event.preventDefault();
   });
   // Escape closes the menu that holds the focus, or else the one that was opened last.
