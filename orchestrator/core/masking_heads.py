@@ -6,7 +6,7 @@ import bisect
 import functools
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from orchestrator.core import masking_extents as runs
 from orchestrator.core import masking_kinds as kinds
@@ -17,19 +17,26 @@ from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_patterns import harmless
 from orchestrator.core.named_tuple import NamedTuple
 
+LEAD = 240
+"""So far before a short option the program is looked for that it belongs to."""
+
 
 class View:
     """What is known of the text: this much, and whether it ends here or was cut off here.
 
-    ``ends``: where masked secrets ended, counted from ``before`` this text; ``codes``: where something hidden stood.
+    ``ends``: where masked secrets ended, counted from ``before`` this text; ``spans``: from where to where each went;
+    ``codes``: where something hidden stood; ``lead``: what stood before this text, with a sign for each masked secret.
     What follows either begins anew; a name before a code still counts.
     """
 
-    __slots__ = ("_key_end", "_lower", "before", "codes", "cut", "ends", "final", "text")
+    __slots__ = ("_key_end", "_lower", "before", "codes", "cut", "ends", "final", "lead", "spans", "text")
 
-    def __init__(self, text: str, *, final: bool, cut: bool, ends: list[int], codes: list[int], before: int) -> None:
+    def __init__(
+        self, text: str, *, final: bool, cut: bool, ends: list[int], codes: list[int], before: int,
+        spans: Sequence[tuple[int, int]] = (), lead: str = "",
+    ) -> None:  # fmt: skip
         self.text, self.final, self.cut = text, final, cut
-        self.ends, self.codes, self.before = ends, codes, before
+        self.ends, self.codes, self.before, self.spans, self.lead = ends, codes, before, spans, lead
         self._key_end = (0, 0)
         self._lower = ""
 
@@ -70,6 +77,21 @@ class View:
         first, last = (bisect.bisect_left(self.codes, self.before + at) for at in (start, end))
         places = [start, *(code - self.before for code in self.codes[first:last]), end]
         return " ".join(self.text[begin:stop] for begin, stop in itertools.pairwise(places))
+
+    def told(self, end: int, length: int) -> str:
+        """So much of what stands before a place, with a sign for each masked secret, however long that was."""
+        pieces, left = list[str](), length
+        for begin, stop in reversed(self.spans):
+            begin, stop = max(begin - self.before, 0), stop - self.before
+            if left <= 0 or stop <= 0:
+                break
+            if begin < end and stop <= end:
+                pieces += [self.text[max(stop, end - left) : end], "*"]
+                left -= end - stop + 1
+            end = min(end, begin)
+        if left > 0:
+            pieces += [self.text[max(0, end - left) : end], self.lead[end - left :] if end < left else ""]
+        return "".join(reversed(pieces))
 
     def cut_at(self, end: int) -> bool:
         """Whether what ends there was cut off."""

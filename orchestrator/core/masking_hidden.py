@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, all_seen, compiled
 from orchestrator.core.masking_patterns import BEGINS
 
+_BEGINS_VALUE = 8
+"""Characters of a registered value that show where it begins."""
 STRING_LENGTH = 4_096
 """A longer title or link is taken for text."""
 _SPELT_LENGTH = 256
@@ -139,14 +141,43 @@ def without_colours(text: str) -> str | None:
     return None
 
 
-def split(text: str) -> list[str]:
-    """What is seen of a text and what is hidden in it, by turns; it begins and ends with what is seen."""
+def split(text: str, values: Sequence[str] = ()) -> list[str]:
+    """What is seen of a text and what is hidden in it, by turns; it begins and ends with what is seen.
+
+    Args:
+        values: registered ones; a code ends before what begins one of them, as it does before a key.
+    """
     pattern = _pattern(text, Letters(text))
-    return compiled(f"({pattern})").split(text) if pattern else [text]
+    parts: list[str] = compiled(f"({pattern})").split(text) if pattern else [text]
+    known = [value[:_BEGINS_VALUE] for value in values if value[:_BEGINS_VALUE] in text] if len(parts) > 1 else ()
+    at = 0
+    for number in range(1, len(parts) if known else 0, 2):
+        at += len(parts[number - 1])
+        code, end = parts[number], at + len(parts[number])
+        found = [place for each in known if 0 <= (place := text.find(each, at + 1, end + len(each) - 1)) < end]
+        if found and not compiled(STRING).match(code):
+            parts[number : number + 2] = [text[at : min(found)], text[min(found) : end] + parts[number + 1]]
+            end = min(found)
+        at = end
+    return parts
 
 
-def begun(text: str) -> int:
-    """Where something hidden begins that more text could go on with; the length of the text where nothing does."""
+def begun(text: str, values: Sequence[str] = ()) -> int:
+    """Where something hidden begins that more text could go on with; the length of the text where nothing does.
+
+    Args:
+        values: registered ones; a code may end before one of which only the beginning is there.
+    """
+    end = _begun(text)
+    lengths = (length for value in values for length in range(1, min(_BEGINS_VALUE, len(value)))
+               if text.endswith(value[:length]))  # fmt: skip
+    for before in {len(text) - length for length in lengths} if end == len(text) else ():
+        begin = _begun(text[:before])
+        end = begin if begin < min(before, end) else end
+    return end
+
+
+def _begun(text: str) -> int:
     end, tail = len(text), max(0, len(text) - _TITLE_WAITS)
     last = text.rfind("\x1b", tail)
     # What an escape begins ends at the next one, but for a title, which that one may end.

@@ -313,6 +313,25 @@ KINDS = (
         "gh secret set DEPLOY --body {q7Zt9LmX}\n",
         "gh secret set DEPLOY --body $DEPLOY\nusage: x [--token TOKEN]\n",
     ),
+    Kind(
+        "Login in an environment",
+        ENV,
+        "REDIS_AUTH={q7Zt9LmX2vB8}\n",
+        "HTTP_AUTH=basic USE_AUTH=true oauth_auth: enabled MQ_AUTH=$AUTH",
+    ),
+    Kind(
+        "Registry login in a Kubernetes secret",
+        GENERIC,
+        "data:\n  .dockerconfigjson: {eyJhdXRocyI6eyJnaGNyLmlvIjp7ImF1dGgiOiJkVH}\n",
+        "type: kubernetes.io/dockerconfigjson\n  .dockerconfigjson: ~\n",
+    ),
+    Kind(
+        "Secret value in Terraform's state",
+        JSON,
+        '"db_password": {{\n  "value": "{q7Zt9LmX}",\n  "type": "string"\n}},\n'
+        '"admin": {{"value": "{q7Zt9LmX}", "type": "string", "sensitive": true}}',
+        '"password_length": {{"value": "12"}}, "db_name": {{"value": "app1", "type": "string", "sensitive": false}}',
+    ),
     Kind("Registry login in .npmrc", GENERIC, "_auth={dXNlcjpwYXNz}", "basic_auth=user1 _auth = True"),
     Kind(
         "Value in a property list",

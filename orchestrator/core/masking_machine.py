@@ -15,7 +15,7 @@ from orchestrator.core import masking_extents as runs
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
+from orchestrator.core.masking_heads import BLOCK_LIMIT, LEAD, Found, Head, Pending, View, free
 from orchestrator.core.masking_letters import SHORT, Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
@@ -149,13 +149,13 @@ class _Open:
     """A secret the pass is in.
 
     ``end``: where it ends, if ``closed``, else as far as the text goes; ``certain``: up to where that much is sure;
-    ``shown``: its token stands for what came last.
+    ``begin``: where it begins in all that was fed; ``shown``: its token stands for what came last.
     """
 
-    __slots__ = ("certain", "closed", "end", "ends", "row", "seen", "shown")
+    __slots__ = ("begin", "certain", "closed", "end", "ends", "row", "seen", "shown")
 
-    def __init__(self, row: int, ends: runs.Ends, start: int, shown: bool = False) -> None:
-        self.row, self.ends, self.shown = row, ends, shown
+    def __init__(self, row: int, ends: runs.Ends, start: int, begin: int, shown: bool = False) -> None:
+        self.row, self.ends, self.begin, self.shown = row, ends, begin, shown
         self.end, self.certain = start + ends.length, start
         self.closed = self.seen = False
 
@@ -246,6 +246,8 @@ class Machine:
         self._text, self._at, self._look = "", 0, 0
         self._before = 0
         self._ends: list[int] = []
+        self._spans: list[tuple[int, int]] = []
+        self._lead = ""
         self._codes: list[int] = []
         self._stack: list[_Open] = []
         self._out: list[str] = []
@@ -273,6 +275,8 @@ class Machine:
                 ends=self._ends,
                 codes=self._codes,
                 before=self._before,
+                spans=self._spans,
+                lead=self._lead,
             )
             self._advance(view, letters if len(text) <= SLICE else None)
         out, self._out = self._out, []
@@ -365,14 +369,27 @@ class Machine:
     def _trim(self, look: int) -> None:
         """Forget what no longer counts."""
         start = max(0, min(self._at, look) - self._context)
+        if start:
+            self._lead = self._told(start) if self._spans or self._stack else ""
         self._text = self._text[start:]
         self._at, self._look = self._at - start, look - start
         self._before += start
         # There may be a great many, of a text that is there as a whole.
         for places in (self._ends, self._codes):
             del places[: bisect.bisect_left(places, self._before)]
+        del self._spans[: bisect.bisect_left(self._spans, self._before, key=lambda span: span[1])]
         for opened in self._stack:
             opened.shift(start)
+
+    def _told(self, start: int) -> str:
+        """What stood before a place that is forgotten: a command may hold a long secret, up to which it is told."""
+        if self._stack:
+            start = min(start, self._stack[0].begin - self._before)
+        view = View(
+            self._text, final=False, cut=False, ends=[], codes=[], before=self._before, spans=self._spans,
+            lead=self._lead,
+        )  # fmt: skip
+        return view.told(start, LEAD) if start > 0 else self._lead
 
     def _tails(self, view: View) -> tuple[int, int]:
         """Where a secret may begin of which only the beginning is there: outside of other secrets, and inside."""
@@ -449,7 +466,7 @@ class Machine:
         self._put(view.text, head.start)
         if top:
             top.shown = False
-        self._stack.append(_Open(head.row, head.ends, head.start, shown=clipped))
+        self._stack.append(_Open(head.row, head.ends, head.start, self._before + head.start, shown=clipped))
         source.seek(source.at + 1)
         return True
 
@@ -479,8 +496,9 @@ class Machine:
         return not unending.fullmatch(text, self._at, end)
 
     def _pop(self) -> bool:
-        self._stack.pop()
+        begin = self._stack.pop().begin
         self._ends.append(self._before + self._at)
+        self._spans.append((begin, self._before + self._at))
         return True
 
 

@@ -32,8 +32,6 @@ _TAG = r"<[a-z0-9_.:-]{0,64}\Z"
 _ENTRY = r"<[^<>\n]{0,64}\s(?:name|key)=[\"'][a-z0-9_.:-]{0,64}\Z"
 _BLOCK_BEGIN = r"[|>][0-9+-]{0,2}[ \t]{0,8}(?:#[^\r\n]{0,80})?(?:(?P<end>\r?\n\s{0,256})|\Z)"
 _PASSED = (" /", *(f"-pass{what} {quote}" for what in ("in", "out", "word", "") for quote in ("", '"', "'")))
-_REACH = 240
-"""So far before a short option the program is looked for that it belongs to."""
 _PROGRAM = (
     r"(?:\A|[\s;&|(`\"'/$=])("
     + "|".join(
@@ -47,6 +45,7 @@ _LETTERS = (
     r" -[A-Za-z]{1,4}([A-Za-z])[ \t]{1,8}(?=[^\s=-])",
 )
 _LETTERS_LENGTH = 12
+_VALUE_ENDS, _VALUE_BEHIND = Ends(runs.QUOTED, r"[\"\r\n]"), 200
 _READS = (
     r"--[a-z-]{0,24}(?:password|passphrase|passwd|pass|token|secret|pw)-?(?:from-)?(?:stdin|fd[ =]0)\b|--with-token"
     r"|\bsudo\s(?:\S{1,40}\s{1,4}){0,4}?-[A-Za-z]{0,6}S\b|\bchpasswd\b|(?:\A|[\s;|&]|bin/)(?:sm)?passwd(?=\s|\Z)"
@@ -630,7 +629,7 @@ def _argument(view: View, hint: Match) -> Found:
 
 def _command(view: View, at: int) -> str:
     """The command of the shell that goes on at a place, as far as it stands before it in its line."""
-    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ")
+    before = view.text[max(view.floor(at), at - heads.LEAD) : at].replace("\\\n", "  ")
     return compiled(_COMMAND_ENDS).split(before)[-1]
 
 
@@ -704,6 +703,19 @@ def _mixed(view: View, hint: Match) -> Found:
     changes = compiled(_CHANGES).findall(run[0])
     mixed = len(run[0]) >= _SHORTEST_MIXED and len(changes) >= _FEWEST_CHANGES
     return found if mixed and not compiled(_MIXED_INNOCENT).match(run[0]) else None
+
+
+def _valued(view: View, hint: Match) -> Found:
+    """The value of a Terraform variable or output that is secret by its name, or by what stands behind."""
+    value = heads.content(view, hint.end(), _VALUE_ENDS)
+    if isinstance(value, Pending):
+        return value
+    end = hint.end() + len(value)
+    named = compiled(patterns.HOLDS_VALUE).search(_before(view, hint.start(), _VALUE_BEHIND))
+    said = compiled(patterns.IS_SENSITIVE).match(view.text, end)
+    if not named and not said and view.open(end + _VALUE_BEHIND):
+        return Pending(hint.start())
+    return Head(hint.end(), kinds.JSON, _VALUE_ENDS) if (named or said) and not harmless(value) else None
 
 
 def _user(view: View, hint: Match) -> Found:
@@ -814,13 +826,21 @@ def _pair(view: View, start: int) -> Found:
 
 def _programs(view: View, at: int) -> dict[str, str]:
     """What the short options of the command before a place take."""
-    first = max(view.floor(at), at - _REACH)
-    for before in (view.text[first:at], view.spaced(first, at)):
-        command = compiled(_COMMAND_ENDS).split(before.replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
-        found = compiled(_PROGRAM).findall(command + " ")
-        if found:
-            return tables.PROGRAMS.get("+".join(word for word in found[-1].split() if word[0] != "-"), {})
-    return {}
+    first = max(0, at - heads.LEAD)
+    before = view.text[first:at]
+    takes = _takes(before)
+    line = 0 if "\\" in before else before.rfind("\n") + 1
+    if view.lead or view.floor(at) > first + line:
+        # What was masked may have held the next command, as in `curl -u a:b;curl -u c:d`.
+        takes = {**takes, **_takes(view.told(at, heads.LEAD))}
+    return takes or (_takes(view.spaced(first, at)) if view.codes else {})
+
+
+def _takes(before: str) -> dict[str, str]:
+    """What the short options of the last command in a text take."""
+    command = compiled(_COMMAND_ENDS).split(before.replace("\\\n", "  ").replace("\\\r\n", "   "))[-1]
+    found = compiled(_PROGRAM).findall(command + " ")
+    return tables.PROGRAMS.get("+".join(word for word in found[-1].split() if word[0] != "-"), {}) if found else {}
 
 
 def _signature(view: View, hint: Match) -> Found:
@@ -864,6 +884,7 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "piped": _piped,
     "beside": _beside,
     "short": _short,
+    "valued": _valued,
     "mixed": _mixed,
     "named": _credential,
 }

@@ -87,7 +87,15 @@ _LABEL_SIGN = (
 _CONTENT = r"(?=[^<\s]|\Z)"
 _ASIDE = r"\([^()\r\n:]{1,60}\)"
 _LAST_WORD = r"(?=\S{7,200}+[ \t]{0,4}(?:[\r\n]|\Z)|\S{0,200}\Z)"
-_NAME_PART = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)[\w-]{0,20}"
+_CALLED_SO = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)"
+_NAME_PART = _CALLED_SO + r"[\w-]{0,20}"
+HOLDS_VALUE = (
+    rf'"{_CALLED_SO}(?:_?\d{{1,3}})?"\s{{0,4}}:\s{{0,4}}\{{\s{{0,40}}'
+    r'(?:"(?:sensitive|type)"\s{0,4}:[^,{}]{1,32},\s{0,40}){0,2}\Z'
+)
+"""What stands before the value of a variable or output of Terraform that is a secret by its name."""
+IS_SENSITIVE = r'"\s{0,40},\s{0,40}(?:"type"\s{0,4}:[^,{}]{1,32},\s{0,40})?"sensitive"\s{0,4}:\s{0,4}true'
+"""What stands behind the value of one that is a secret by what is said of it."""
 OPTION_NAMES = (
     r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd?|token|secret|api-?key|secret-key|access-key|auth-key)"
 )
@@ -275,6 +283,16 @@ HINTS = (
     *(Hint(name, _SPELLINGS.get(name, name) + _AFTER, "named", kinds.JSON, lower=True) for name in tables.PASSWORDS),
     *(Hint(name, _SPELLINGS[name] + _AFTER, "mixed", kinds.JSON, lower=True) for name in tables.AMBIGUOUS),
     Hint('"auth"', r'"auth' + _AFTER, "mixed", kinds.JSON, lower=True),
+    Hint("_auth", r"_auth(?<=[a-z0-9]_auth)" + _AFTER, "mixed", kinds.JSON, lower=True),
+    Hint("dockerconfigjson", r"dockerconfigjson" + _AFTER, "mixed", kinds.JSON, lower=True),
+    Hint(
+        '"value"',
+        r'"value"\s{0,4}:\s{0,4}"(?=[^"]|\Z)',
+        "valued",
+        kinds.JSON,
+        lower=True,
+        needs=(*_WORDS, '"sensitive"'),
+    ),
     Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),

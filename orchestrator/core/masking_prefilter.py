@@ -26,7 +26,7 @@ SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""
 NAMES = (
     *("pass", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig=", "net use"),
-    '"auth"',
+    *('"auth"', "_auth", "dockerconfigjson", '"sensitive"'),
     "identified by",
     *("sqlplus", "sqlldr", "expdp", "impdp", "jdbc:oracle:", ":5432:", ":*:"),
     *tables.PASSWORDS,
@@ -35,7 +35,7 @@ NAMES = (
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 WORDS = (
     *NAMES,
-    *("passw", "passp", "pw", "user", "sk-", "xox", "aiza", "_auth", "signature=", "variable", "echo ", "printf "),
+    *("passw", "passp", "pw", "user", "sk-", "xox", "aiza", "signature=", "variable", "echo ", "printf "),
 )
 """With these, what hints need beside a name, and what they begin with: a text without one, in lower case, has none."""
 _COMMON = ("pass", "secret", "token", "key", "user")
@@ -63,13 +63,17 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool, letters: Le
         letters: of the text, where the caller goes on with them.
     """
     letters = letters or Letters(text)
+    hides = letters.controls or letters.spells_controls()
+    # Who reads the bytes sees a registered value whose first letter ends a code.
+    if hides and secrets and holds_registered(letters.text, secrets):
+        return BROKEN
     coloured = letters.without_colours() if letters.controls else None
     if coloured and not letters.spells_controls():
         named = letters.labelled and not keys_only
         if not named and not _coloured_holds(*coloured, letters.text, secrets, keys_only):
             return HIDDEN
         return BROKEN if letters.dropped else COLOURED
-    if not letters.controls and not letters.spells_controls():
+    if not hides:
         found = _holds(letters, secrets, keys_only)
         if not found or not letters.dropped or all_seen(text):
             return found

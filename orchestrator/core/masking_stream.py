@@ -328,7 +328,7 @@ class _Pass:
 
     def feed(self, text: str) -> str:
         text = self._begun + text
-        end = hidden.begun(text)
+        end = hidden.begun(text, self._secrets)
         whole, self._begun = text[:end], text[end:]
         return self._masked(whole)
 
@@ -363,7 +363,7 @@ class _Pass:
         return self._hidden[-1][0] < self._taken and not hidden.says(text)
 
     def _without_hidden(self, text: str, kept: bool = True) -> str:
-        parts = hidden.split(text)
+        parts = hidden.split(text, self._secrets)
         seen, unseen = parts[::2], parts[1::2]
         if not unseen:
             return text

@@ -96,7 +96,7 @@ def upgrade(
         with contextlib.suppress(OSError):
             # One of ours that an older program has made is not ignored by git yet.
             sqlite.make_folder(folder)
-    warnings = sqlite.create(path, deadline) if _is_empty(path) else ()
+    warnings = sqlite.create(path, deadline) if _needs_journal(path) else ()
     try:
         before, after, copy = _run(path, move)
     except BaseException:
@@ -219,11 +219,17 @@ def _number(revision: str) -> int:
     return 0 if revision == BASE else int(revision)
 
 
-def _is_empty(path: str | Path) -> bool:
+def _needs_journal(path: str | Path) -> bool:
+    """Whether a file is still to be made, or has write-ahead logging on a disk that does not offer it."""
     if not os.path.exists(path):
         return True
-    # Whoever died while creating the file may have left a journal, which only a writer can roll back.
-    connection = sqlite.open_file(path, write=os.access(path, os.W_OK))
+    try:
+        # Whoever died while creating the file may have left a journal, which only a writer can roll back.
+        connection = sqlite.open_file(path, write=os.access(path, os.W_OK))
+    except errors.EnvironmentProblem as problem:
+        if sqlite.without_shared_memory(problem):
+            return True
+        raise
     try:
         return sqlite.read_version(connection) == 0 and not sqlite.has_tables(connection)
     finally:

@@ -366,6 +366,20 @@ def disk_full(path: str) -> errors.EnvironmentProblem:
     )
 
 
+def no_shared_memory(path: str) -> errors.EnvironmentProblem:
+    """The file has write-ahead logging, and was brought to a disk that does not offer it."""
+    return errors.EnvironmentProblem(
+        "DATABASE_UNSUPPORTED",
+        sentence(
+            "{} uses write-ahead logging, which needs memory that processes share, and its disk offers none (a network"
+            " mount?). Its content is untouched.",
+            _database(path),
+        ),
+        sentence("move it to a local disk, or give it a rollback journal: {}", suggest("init", db=path)),
+        db=path,
+    )
+
+
 def corrupt(path: str, why: str) -> errors.EnvironmentProblem:
     """The content cannot be trusted; the file stays as it is."""
     return _problem("CORRUPT", sentence("{} cannot be used: {}.", _database(path), why), "doctor", path)

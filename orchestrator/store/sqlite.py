@@ -453,6 +453,8 @@ def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.Orchestr
         return problems.read_only(name)
     if code == _FULL or extended in _IOERR_WRITES:
         return problems.disk_full(name)
+    if extended in _SHARED_MEMORY:
+        return problems.no_shared_memory(name)
     if code in (_CORRUPT, _NOTADB, _IOERR) or str(error) in _DAMAGED:
         return problems.corrupt(name, str(error))
     return problems.no_database(name, "cannot be opened") if code == _CANTOPEN else None
@@ -584,7 +586,7 @@ def _use_wal(real: str, deadline: float) -> tuple[str, ...]:
         finally:
             connection.close()
     except errors.EnvironmentProblem as problem:
-        if not _without_shared_memory(problem):
+        if not without_shared_memory(problem):
             raise
         alone = open_alone(real, deadline)
         try:
@@ -609,7 +611,8 @@ def _set_journal(connection: Connection, mode: str) -> str:
     return str(found)
 
 
-def _without_shared_memory(problem: errors.EnvironmentProblem) -> bool:
+def without_shared_memory(problem: errors.EnvironmentProblem) -> bool:
+    """Whether a file could not be opened since the disk does not let processes share memory."""
     return getattr(problem.__cause__, "sqlite_errorcode", 0) in _SHARED_MEMORY
 
 

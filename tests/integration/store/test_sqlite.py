@@ -198,6 +198,21 @@ def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warnin
     assert found == ["NO_WORKFLOW", "JOURNAL_MODE"], "an upgrade alone loads no workflow"
 
 
+def test_a_file_with_a_log_that_comes_to_a_disk_without_shared_memory_is_whole_and_init_gives_it_a_journal(
+    without_shared_memory: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    made, path = tmp_path / ".orchestrator", without_shared_memory / ".orchestrator" / "orchestrator.db"
+    migrate.upgrade(made / "orchestrator.db", AT)
+    shutil.copytree(made, path.parent)
+    problem = refusal(path, write=True)
+    assert (problem.code, "Its content is untouched" in problem.message) == ("DATABASE_UNSUPPORTED", True)
+    (found,) = doctor.doctor(str(path), {}, pathlib.Path("/")).findings
+    assert (found.id, "orchestrator init" in str(found.suggestion)) == ("DATABASE_UNSUPPORTED", True)
+    moved = migrate.upgrade(path, AT)
+    assert (moved.before, "rollback journal" in moved.warnings[0]) == (moved.after, True)
+    sqlite.connect(path, write=True).close()
+
+
 @pytest.mark.parametrize("there", [(), ("folder",), ("folder", "other"), ("folder", "empty")], ids=str)
 @pytest.mark.parametrize("where", [(sqlite, "_set_journal"), (migrate, "_make")], ids=["journal", "schema"])
 def test_an_init_that_fails_leaves_nothing(

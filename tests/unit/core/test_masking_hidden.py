@@ -250,6 +250,17 @@ def test_a_broken_key_that_is_cut_is_masked() -> None:
     assert masked(f"key sk-{OFF}ant-a", cut=True) == f"key {TOKEN}"
 
 
+@every("begun", ["\x1b", "\x1b[", "\x1b[1;", "\x1b[31", "\x9b", "\x1b(", r"\x1b[", r"\033[", "^[[", "\x1b]0;", "\x1b "])
+@every("value", ["open-sesame-1", "mysecret99", "12345678ab", "p@ssw0rd!x", "[0;31mkey9", "m;31secret", "\xfcber-7xy"])
+def test_a_code_does_not_hide_the_beginning_of_a_registered_value(begun: str, value: str) -> None:
+    text = f"a {begun}{value} b"
+    whole = masked(text, secrets=(value,))
+    assert value not in whole
+    assert {masked(text, size, secrets=(value,)) for size in (1, 2, 3, 5)} == {whole}
+    assert value not in masking.mask(text, (value,))
+    assert masking.mask_keys(text, (value,)) == whole
+
+
 SPELT = (r"\x1b[31m", r"\033[0m", r"\e[1m", r"\u001b[0m", "^[[31m", r"\x1b]0;t\x07")
 BEGUN = ("\x1b", "\x1b[", "\x1b[3", "\x9b", "\x1b(", "\x1b]0;t\x1b\\", r"\x1b]t\x1b\\", "\x1b[1;2\x90x\x9c")
 

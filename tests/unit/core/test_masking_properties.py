@@ -109,6 +109,7 @@ def test_p25_pieces_are_masked_as_the_whole(
 
 @EXAMPLES
 @given(texts, st.integers(0, 400))
+@example("\x1bopen-sesame-1", 0)
 def test_p24_no_registered_value_ever_comes_out(text: str, border: int) -> None:
     for shown in (masking.mask(text, REGISTERED), streamed([text[:border], text[border:]], REGISTERED, cut=True)):
         assert [value for value in REGISTERED if value in shown] == []
