@@ -15,7 +15,7 @@ import tempfile
 
 MEMORY = pathlib.Path("/dev/shm")  # noqa: S108 - a folder of the run's own is made there
 ROOM = 8 << 30
-"""Bytes that have to be free: a whole run has about a quarter of that at a time."""
+"""Bytes that have to be free: a whole run fills 5.5 GB."""
 PREFIX = "ot-"
 """Short, since the path of a socket has at most 107 bytes."""
 
