@@ -64,7 +64,7 @@ SHORT = {
     "branch": "origin is not None is True in require_own_page",
     "relation": "r.role = 'project_manager' is 1 in plans",
     "trigger": "UPDATE OF kind on task_groups",
-    "part": "confirm_seq > resolved_seq is 0",
+    "part": "handoff_agent IS NOT NULL is 0",
 }
 ASKED = (
     "tests/unit/routing/test_redirect_rules.py",
@@ -72,7 +72,7 @@ ASKED = (
     "tests/unit/validation/test_checks.py",
     "tests/unit/workflow/test_checks_table.py",
     "tests/integration/store/test_guards_rows.py",
-    "tests/integration/store/test_completion_confirmation.py",
+    "tests/integration/store/test_guards.py",
     "tests/integration/app/test_forged_plans.py",
     "tests/unit/doors/test_web_access.py",
 )
