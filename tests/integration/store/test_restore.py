@@ -283,31 +283,29 @@ def test_what_was_seen_is_forgotten_with_a_restore(
 CALLS = ("execute", "executescript", "open", "link", "rename", "replace", "unlink", "mkdir", "fsync", "backup", "close")
 
 
-def die_at(number: int) -> None:
-    """Let this process be killed when it comes to its so-manieth call that may change something outside of it."""
-    seen = 0
+def restored(database: pathlib.Path, copy: pathlib.Path, number: int = 0) -> field.Ended:
+    """How a restore ended in a process that is killed at its so-manieth call that may change something outside of it;
+    one that comes to its end says how many there were.
+    """
 
-    def look(_: object, event: str, called: Any) -> None:
-        nonlocal seen
-        if event == "c_call" and called.__name__ in CALLS:
-            seen += 1
-            if seen == number:
-                os.kill(os.getpid(), signal.SIGKILL)
+    def child() -> int:
+        seen = 0
 
-    sys.setprofile(look)
+        def look(_: object, event: str, called: Any) -> None:
+            nonlocal seen
+            if event == "c_call" and called.__name__ in CALLS:
+                seen += 1
+                if seen == number:
+                    os.kill(os.getpid(), signal.SIGKILL)
 
-
-def killed(number: int, database: pathlib.Path, copy: pathlib.Path) -> bool:
-    """Whether a restore was killed at a call; else it has come to its end."""
-
-    def child() -> None:
-        die_at(number)
+        sys.setprofile(look)
         restore.restore(database, copy, LATER, **BY)
         sys.setprofile(None)
+        return seen
 
     ended = field.in_child(child)
     assert ended.error is None, ended.error
-    return ended.signal == signal.SIGKILL
+    return ended
 
 
 @pytest.mark.slow
@@ -324,12 +322,12 @@ def test_a_restore_killed_at_any_call_is_whole_or_absent(
         database.unlink()
         log.write_bytes(b"steps")
     template = shutil.copytree(database.parent, tmp_path / "template")
-    number, old, new = 1, 0, 0
+    old, new = 0, 0
     # The last calls are those that move things: none of them is left out.
-    for number in calls(database, copy, template):
+    for number in calls(restored(database, copy).value):
         shutil.rmtree(database.parent)
         shutil.copytree(template, database.parent)
-        assert killed(number, database, copy) == (number > 0)
+        assert restored(database, copy, number).signal == signal.SIGKILL
         if how == "live":
             found = heads(database)
             assert found in ({constants.STORE_CHAIN: 7}, {constants.STORE_CHAIN: 4})
@@ -359,21 +357,10 @@ def killed_writer(database: pathlib.Path, state: pathlib.Path | None = None) -> 
     assert os.path.getsize(f"{database}-wal")
 
 
-def calls(database: pathlib.Path, copy: pathlib.Path, template: pathlib.Path) -> Iterator[int]:
+def calls(last: int) -> Iterator[int]:
     """Where to kill: everywhere near the end, now and then before."""
-    high = 1
-    while killed(high, database, copy):
-        high *= 2
-        shutil.rmtree(database.parent)
-        shutil.copytree(template, database.parent)
-    low = high // 2
-    while high - low > 1:
-        shutil.rmtree(database.parent)
-        shutil.copytree(template, database.parent)
-        middle = (low + high) // 2
-        low, high = (middle, high) if killed(middle, database, copy) else (low, middle)
-    yield from range(1, low - 60, 1 if LONG else max(1, low // 2))
-    yield from range(max(1, low - 60), low + 1, 1 if LONG else 12)
+    yield from range(1, last - 60, 1 if LONG else max(1, last // 2))
+    yield from range(max(1, last - 60), last + 1, 1 if LONG else 12)
 
 
 # What doctor says of a backup that was only copied
