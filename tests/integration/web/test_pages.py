@@ -428,6 +428,9 @@ def test_the_graph_shows_what_groups_depend_on(web: Web) -> None:
         ('href="/sessions/blocked/groups/NEXT"', True), ("&lt;b&gt;Next", True), ("<b>Next", False)
     ):  # fmt: skip
         assert (said in page) == is_there
+    # A narrow board has no heads of columns, which say what a group stands beside.
+    board = web.get("/sessions/blocked").text
+    assert re.findall(r'<td data-narrow="waits for"><span class="soft"><a[^>]*>([^<]*)<', board) == ["E2E"]
 
 
 @pytest.mark.parametrize(
