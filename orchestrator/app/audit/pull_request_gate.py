@@ -119,7 +119,7 @@ def _certificates(
     told, sources, own = list[Answer](), list[Source](), set[str]()
     for name, data in files:
         try:
-            checked = check_certificate.look(data, name, known)
+            checked = check_certificate.look(data, "it", known)
         except OrchestratorError as problem:
             told.append({"file": name, "session_id": None, "counts": False, "problems": [problem.message]})
             continue

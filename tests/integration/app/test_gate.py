@@ -157,7 +157,7 @@ def test_only_certificates_of_known_keys_count(project: Project, tmp_path: pathl
     ]
     answer = project.gate(files=files, known=known)
     assert answer["uncovered"] == 2
-    said = ["not among the known ones", "it is not signed", "not ACCEPT", "cut.json"]
+    said = ["not among the known ones", "it is not signed", "not ACCEPT", "it is cut off"]
     for each, part in zip(answer["certificates"], said, strict=True):
         assert (each["counts"], part in each["problems"][0]) == (False, True), each
     with pytest.raises(OrchestratorError, match="signed by a known key"):
