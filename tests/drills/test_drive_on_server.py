@@ -106,12 +106,17 @@ def require_once(url: str) -> None:
 
 
 def test_two_machines_share_the_turns_of_a_session(tmp_path: pathlib.Path, pg_url: str) -> None:
-    machines = begun(pg_url, tmp_path, "AB")
-    at_work = [(each, each.begin("--isolation", "none")) for each in machines]
+    one, two = machines = begun(pg_url, tmp_path, "AB")
+    (one.marks / "hang").touch()
+    # One at a time, and held in its first turn: the other group is the second machine's, however slowly it starts.
+    at_work = [(one, one.begin("--isolation", "none", "--parallel", "1"))]
+    until((one.marks / "hangs").exists)
+    at_work.append((two, two.begin("--isolation", "none")))
+    owners = "SELECT DISTINCT split_part(owner, ':', 1) FROM starts ORDER BY 1"
+    until(lambda: rows(pg_url, owners) == [("one",), ("two",)])
+    (one.marks / "hang").unlink()
     told = [machine.lines(process) for machine, process in at_work]
     assert [process.returncode for _, process in at_work] == [0, 0], told
-    owners = rows(pg_url, "SELECT DISTINCT split_part(owner, ':', 1) FROM starts ORDER BY 1")
-    assert owners == [("one",), ("two",)]
     require_once(pg_url)
     machines[0].folder.rename(tmp_path / "elsewhere")
     with opened(pg_url) as context:
