@@ -101,7 +101,8 @@ def create(
     for part in (
         declared, api_reads, events, assets, login, pages, session_pages, what_if_page, form_handlers, person_acts
     ):  # fmt: skip
-        app.include_router(part.router)
+        # Including a router would build each of its routes again, at the first request of every server (HTTP-28).
+        app.router.routes.extend(part.router.routes)
     app.state.handle = failures.install(app, pages.failure)
     return app
 

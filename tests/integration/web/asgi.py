@@ -11,6 +11,8 @@ from http.cookies import SimpleCookie
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from fastapi.routing import APIRoute
+
 from orchestrator import bootstrap
 from orchestrator.app import setup
 from orchestrator.app.kernel import operations
@@ -83,6 +85,11 @@ class Web:
         self.app.state.link_used = lambda: self.links.append(self.access.new_link())
         self.cookies: dict[str, str] = {}
         self._serving = False
+
+    @property
+    def routes(self) -> list[APIRoute]:
+        """What it answers, with addresses and methods."""
+        return [each for each in self.app.routes if isinstance(each, APIRoute)]
 
     def serve_runs(self) -> None:
         """Execute what is queued, as a server does."""

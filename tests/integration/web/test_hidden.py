@@ -80,11 +80,7 @@ NO_TEXT = ("/api/events", "/static/{name}", "/open/{code}")
 
 def addresses(web: Web, known: dict[str, str]) -> list[str]:
     """Every address that is read, its places filled in; each has to be known, so that a new one is looked at."""
-    paths = {
-        route.path for included in web.app.routes for route in getattr(included, "original_router").routes  # noqa: B009
-        if "GET" in route.methods
-    }  # fmt: skip
-    paths -= {*NO_TEXT, *SHOWS_PLACES}
+    paths = {each.path for each in web.routes if "GET" in each.methods} - {*NO_TEXT, *SHOWS_PLACES}
     return sorted(re.sub(r"\{(\w+)\}", lambda found: known[found[1]], known.get(path, path)) for path in paths)
 
 
