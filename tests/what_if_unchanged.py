@@ -21,6 +21,8 @@ from orchestrator.core import strict_json
 
 SAMPLE = 40
 """Of so many tests of use cases one is looked at without the long drills."""
+NEWEST = 3
+"""As many of the databases that it made are looked at then; a property makes one for every example."""
 _OWN = """SELECT s.id, e.input FROM sessions s JOIN workflow_versions v ON v.id = s.workflow_version_id
     JOIN audit_events e ON e.session_id = '@store' AND e.seq = v.seq
     WHERE EXISTS (SELECT 1 FROM agent_reports r WHERE r.session_id = s.id)
@@ -97,7 +99,7 @@ class Plugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self) -> Generator[None, None, None]:
         """Look once what the test had replaced is as it was."""
-        made, self._made, self._is_kept = self._made, [], False
+        made, self._made, self._is_kept = self._made[0 if self._every else -NEWEST :], [], False
         yield
         if self._passed:
             found: list[str] = []

@@ -7,10 +7,10 @@ from orchestrator.core import names
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = ("ix_task_groups_open", "router_decisions_start_is_recorded")
+SCHEMA_MARKS = ("sessions_move_by_the_rules", "tasks_move_by_the_rules")
 """Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
 whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
 

@@ -9,6 +9,8 @@ Source: seed 004, Proposed Solution 4 (completion guard)
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sqlalchemy as sa
 
 from orchestrator.store import completion_views, emitter, guards_imported
@@ -45,7 +47,7 @@ def recorded(
     session: str = "session_id",
     status: str = "status",
     by: str = "",
-    causes: tuple[str, ...] = (),
+    told: Callable[[sa.FromClause], Expression] | None = None,
 ) -> Expression:
     """The condition that this step's row of `status_changes` tells of a move.
 
@@ -54,7 +56,7 @@ def recorded(
         session: the column that holds the row's session.
         status: the column that moves; its step is in the column of this name with `_seq` behind it.
         by: the column with whoever moved it; by default that of the status with `_changed_by` behind it.
-        causes: where not any cause will do, those that do.
+        told: what else such a row has to tell.
     """
     c, now, before = status_changes.alias("c"), new(table), old(table)
     return emitter.exists(
@@ -66,7 +68,7 @@ def recorded(
         c.c.from_status == before[status],
         c.c.to_status == now[status],
         c.c.changed_by == now[by or f"{status}_changed_by"],
-        *([c.c.cause.in_(causes)] if causes else []),
+        *([] if told is None else [told(c)]),
         index=_ENTITY,
     )
 
@@ -96,8 +98,7 @@ def last_recorded(entity: str, table: sa.Table, column: str, session: str = "ses
 
 _NEW, _OLD = new(task_groups), old(task_groups)
 _MOVES = emitter.differs(_NEW.status, _OLD.status)
-_MOVES_ELSEWHERE = sa.and_(_MOVES, emitter.differs(_NEW.status, "completed"))
-_LEGAL = emitter.bracketed(moves(task_groups, "status", LEGAL_MOVES))
+_LEGAL = moves(task_groups, "status", LEGAL_MOVES)
 _RECORDED = recorded("group", task_groups)
 
 
@@ -158,29 +159,14 @@ GUARDS: tuple[Guard, ...] = (
         sa.and_(_MOVES, _NEW.status == "completed"),
         ("status",),
     ),
-    refuse(
-        "task_groups_moves_are_recorded",
-        UPDATE,
-        task_groups,
-        _NOT_RECORDED,
-        when=sa.and_(_MOVES_ELSEWHERE, _NEW.status != "deferred_external", _LEGAL, emitter.negated(_RECORDED)),
-        columns=("status",),
-    ),
     refuse_first(
-        "task_groups_deferred_needs_deferral",
+        "task_groups_move_by_the_rules",
         UPDATE,
         task_groups,
-        (emitter.negated(_deferred()), _NOT_DEFERRED),
+        (emitter.negated(emitter.bracketed(_LEGAL)), "ILLEGAL_MOVE: a group does not go from its status to this one"),
+        (sa.and_(_NEW.status == "deferred_external", emitter.negated(_deferred())), _NOT_DEFERRED),
         (emitter.negated(_RECORDED), _NOT_RECORDED),
-        when=sa.and_(_NEW.status == "deferred_external", _OLD.status == "in_progress"),
-        columns=("status",),
-    ),
-    refuse(
-        "task_groups_moves_are_legal",
-        UPDATE,
-        task_groups,
-        "ILLEGAL_MOVE: a group does not go from its status to this one",
-        when=sa.and_(_MOVES_ELSEWHERE, emitter.negated(_LEGAL)),
+        when=sa.and_(_MOVES, emitter.differs(_NEW.status, "completed")),
         columns=("status",),
     ),
     refuse(

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from orchestrator.store import emitter
 from orchestrator.store.emitter import Expression, Guard
 from orchestrator.store.guards_groups import last_recorded, recorded
-from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse
+from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse, refuse_first
 from orchestrator.store.tables_record import agent_reports, status_changes
 from orchestrator.store.tables_work import agents, blockers, criteria, group_dependencies, questions, sessions
 
@@ -72,11 +72,8 @@ def closed_once(
 
 
 _NEW, _OLD = new(sessions), old(sessions)
-_MOVES = emitter.differs(_NEW.status, _OLD.status)
-_LEGAL = emitter.bracketed(moves(sessions, "status", _SESSION_MOVES))
-_RECORDED = emitter.bracketed(
-    sa.and_(_NEW.status_seq >= _OLD.status_seq, recorded("session", sessions, session="id"))
-)
+_LEGAL = moves(sessions, "status", _SESSION_MOVES)
+_RECORDED = sa.and_(_NEW.status_seq >= _OLD.status_seq, recorded("session", sessions, session="id"))
 
 
 def _accepted() -> Expression:
@@ -101,21 +98,18 @@ _SESSIONS = (
         "ILLEGAL_MOVE: a session begins as active",
         when=emitter.differs(_NEW.status, "active"),
     ),
-    refuse(
-        "sessions_moves_are_recorded",
+    refuse_first(
+        "sessions_move_by_the_rules",
         UPDATE,
         sessions,
-        _MISSING,
-        when=sa.and_(_MOVES, _LEGAL, emitter.negated(_RECORDED)),
-        columns=("status",),
-    ),
-    refuse(
-        "sessions_moves_are_legal",
-        UPDATE,
-        sessions,
-        "ILLEGAL_MOVE: a session does not go from its status to this one",
-        when=sa.and_(_MOVES, emitter.negated(_LEGAL)),
-        columns=("status",),
+        (emitter.negated(emitter.bracketed(_LEGAL)), "ILLEGAL_MOVE: a session does not go from its status to this one"),
+        (emitter.negated(emitter.bracketed(_RECORDED)), _MISSING),
+        (
+            sa.and_(_NEW.outcome == "accepted", emitter.negated(_accepted())),
+            "VERDICT_MISSING: a session is accepted by the step of its ACCEPT alone",
+        ),
+        when=emitter.differs(_NEW.status, _OLD.status),
+        columns=("status", "outcome"),
     ),
     refuse(
         "sessions_change_columns_follow_the_status",
@@ -137,14 +131,6 @@ _SESSIONS = (
             emitter.negated(last_recorded("session_testing_mode", sessions, "testing_mode", session="id")),
         ),
         columns=("testing_mode",),
-    ),
-    refuse(
-        "sessions_accepted_needs_verdict",
-        UPDATE,
-        sessions,
-        "VERDICT_MISSING: a session is accepted by the step of its ACCEPT alone",
-        when=sa.and_(_NEW.outcome == "accepted", _MOVES, _LEGAL, _RECORDED, emitter.negated(_accepted())),
-        columns=("outcome",),
     ),
     fixed(sessions, "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
 )

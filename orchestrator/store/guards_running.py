@@ -12,7 +12,7 @@ from orchestrator.store import emitter
 from orchestrator.store.emitter import Expression, Guard, Row
 from orchestrator.store.guards_groups import recorded
 from orchestrator.store.guards_rows import closed_once, fixed
-from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse
+from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse, refuse_first
 from orchestrator.store.tables_running import run_events, run_files, run_locks, runs, turn_runs
 from orchestrator.store.tables_work import evidence, questions, starts
 
@@ -42,26 +42,29 @@ LEGAL_TURN_MOVES = (
 
 _RUN, _WAS = new(runs), old(runs)
 _LOCK = new(run_locks)
-_TURN, _TURN_WAS = new(turn_runs), old(turn_runs)
+_TURN = new(turn_runs)
 _STATE = ("state",)
 _CHANGE_COLUMNS = ("state_changed_by", "state_changed_at", "state_seq", "owner")
 _RECORDED_LATE = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
 _FOLLOWS = "STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone"
 
 
-def _recorded(entity: str, table: sa.Table) -> Expression:
+def _unrecorded(entity: str, table: sa.Table) -> tuple[Expression, str]:
+    """The case of a move that the row of its step does not tell of."""
     rises = new(table).state_seq >= old(table).state_seq
-    return emitter.bracketed(sa.and_(rises, recorded(entity, table, status="state")))
+    told = sa.and_(rises, recorded(entity, table, status="state"))
+    return emitter.negated(emitter.bracketed(told)), _RECORDED_LATE
 
 
-_MOVES = emitter.differs(_RUN.state, _WAS.state)
-_LEGAL = emitter.bracketed(moves(runs, "state", LEGAL_MOVES))
-_RECORDED = _recorded("run", runs)
-_MOVED = sa.and_(_MOVES, _LEGAL, _RECORDED)
-_TURN_MOVES = emitter.differs(_TURN.state, _TURN_WAS.state)
-_LEGAL_TURN = emitter.bracketed(moves(turn_runs, "state", LEGAL_TURN_MOVES))
-_TURN_RECORDED = _recorded("turn", turn_runs)
-_TURN_MOVED = sa.and_(_TURN_MOVES, _LEGAL_TURN, _TURN_RECORDED)
+def _illegal(table: sa.Table, pairs: tuple[tuple[str, str], ...], what: str) -> tuple[Expression, str]:
+    """The case of a move that there is not."""
+    legal = emitter.bracketed(moves(table, "state", pairs))
+    return emitter.negated(legal), f"ILLEGAL_MOVE: {what} does not go from its state to this one"
+
+
+def _going_on(table: sa.Table) -> Expression:
+    """The condition that what has not ended goes to another state."""
+    return sa.and_(emitter.differs(new(table).state, old(table).state), old(table).ended_at.is_(None))
 
 
 def _logged() -> Expression:
@@ -161,11 +164,6 @@ def _turn_taken() -> Expression:
     return emitter.bracketed(sa.or_(by_turn, by_run))
 
 
-_LOGGED = _logged()
-_TURN_JUDGED = _has_evidence(_TURN, "turn", _TURN.id)
-_TURN_PROVEN = _has_evidence(_TURN, "operation", _TURN.id.concat("-execute"))
-
-
 def _ended(table: sa.Table, what: str) -> Guard:
     return refuse(
         f"{table.name}_never_change_when_ended",
@@ -197,54 +195,29 @@ _RUNS = (
         "ILLEGAL_MOVE: a run begins as queued",
         when=emitter.differs(_RUN.state, "queued"),
     ),
-    refuse(
-        "runs_moves_are_legal",
+    refuse_first(
+        "runs_move_by_the_rules",
         UPDATE,
         runs,
-        "ILLEGAL_MOVE: a run does not go from its state to this one",
-        when=sa.and_(_MOVES, emitter.negated(_LEGAL), _WAS.ended_at.is_(None)),
-        columns=_STATE,
-    ),
-    refuse(
-        "runs_moves_are_recorded",
-        UPDATE,
-        runs,
-        _RECORDED_LATE,
-        when=sa.and_(_MOVES, _LEGAL, emitter.negated(_RECORDED)),
-        columns=_STATE,
-    ),
-    refuse(
-        "runs_end_with_their_log",
-        UPDATE,
-        runs,
-        "LOG_MISSING: a run ends with its log, written in the same step",
-        when=sa.and_(_MOVED, _RUN.ended_at.is_not(None), emitter.negated(_LOGGED)),
-        columns=_STATE,
-    ),
-    refuse(
-        "runs_complete_needs_proof",
-        UPDATE,
-        runs,
-        "EVIDENCE_MISSING: a run is complete by what the runner verified, with its evidence",
-        when=sa.and_(
-            _MOVED, _RUN.state == "complete", _LOGGED, emitter.negated(emitter.bracketed(_proven()))
+        _illegal(runs, LEGAL_MOVES, "a run"),
+        _unrecorded("run", runs),
+        (
+            sa.and_(_RUN.ended_at.is_not(None), emitter.negated(_logged())),
+            "LOG_MISSING: a run ends with its log, written in the same step",
         ),
-        columns=_STATE,
-    ),
-    refuse(
-        "runs_await_an_open_question",
-        UPDATE,
-        runs,
-        "QUESTION_MISSING: a run awaits the answer to an open question about its task",
-        when=sa.and_(_MOVED, _RUN.state == "awaiting_response", emitter.negated(_asked())),
-        columns=_STATE,
-    ),
-    refuse(
-        "runs_stop_without_locks",
-        UPDATE,
-        runs,
-        "LOCK_HELD: a run that stops running has released what it held",
-        when=sa.and_(_MOVED, _WAS.state == "running", _holds()),
+        (
+            sa.and_(_RUN.state == "complete", emitter.negated(emitter.bracketed(_proven()))),
+            "EVIDENCE_MISSING: a run is complete by what the runner verified, with its evidence",
+        ),
+        (
+            sa.and_(_RUN.state == "awaiting_response", emitter.negated(_asked())),
+            "QUESTION_MISSING: a run awaits the answer to an open question about its task",
+        ),
+        (
+            sa.and_(_WAS.state == "running", _holds()),
+            "LOCK_HELD: a run that stops running has released what it held",
+        ),
+        when=_going_on(runs),
         columns=_STATE,
     ),
     refuse(
@@ -274,44 +247,28 @@ _TURNS = (
         "ILLEGAL_MOVE: the run of a turn begins as queued",
         when=emitter.differs(_TURN.state, "queued"),
     ),
-    refuse(
-        "turn_runs_moves_are_legal",
+    refuse_first(
+        "turn_runs_move_by_the_rules",
         UPDATE,
         turn_runs,
-        "ILLEGAL_MOVE: the run of a turn does not go from its state to this one",
-        when=sa.and_(_TURN_MOVES, emitter.negated(_LEGAL_TURN), _TURN_WAS.ended_at.is_(None)),
-        columns=_STATE,
-    ),
-    refuse(
-        "turn_runs_moves_are_recorded",
-        UPDATE,
-        turn_runs,
-        _RECORDED_LATE,
-        when=sa.and_(_TURN_MOVES, _LEGAL_TURN, emitter.negated(_TURN_RECORDED)),
-        columns=_STATE,
-    ),
-    refuse(
-        "turn_runs_exclude_each_other",
-        UPDATE,
-        turn_runs,
-        "LOCK_HELD: one turn at a time works on a group, and in a folder",
-        when=sa.and_(_TURN_MOVED, _TURN.state == "running", _turn_taken()),
-        columns=_STATE,
-    ),
-    refuse(
-        "turn_runs_end_with_their_log",
-        UPDATE,
-        turn_runs,
-        "LOG_MISSING: the run of a turn ends with what was seen and how it was judged, written in the same step",
-        when=sa.and_(_TURN_MOVED, _TURN.ended_at.is_not(None), emitter.negated(_TURN_JUDGED)),
-        columns=_STATE,
-    ),
-    refuse(
-        "turn_runs_answered_needs_proof",
-        UPDATE,
-        turn_runs,
-        "EVIDENCE_MISSING: a turn is answered by what an executor said, with the evidence that it was called",
-        when=sa.and_(_TURN_MOVED, _TURN.state == "answered", _TURN_JUDGED, emitter.negated(_TURN_PROVEN)),
+        _illegal(turn_runs, LEGAL_TURN_MOVES, "the run of a turn"),
+        _unrecorded("turn", turn_runs),
+        (
+            sa.and_(_TURN.state == "running", _turn_taken()),
+            "LOCK_HELD: one turn at a time works on a group, and in a folder",
+        ),
+        (
+            sa.and_(_TURN.ended_at.is_not(None), emitter.negated(_has_evidence(_TURN, "turn", _TURN.id))),
+            "LOG_MISSING: the run of a turn ends with what was seen and how it was judged, written in the same step",
+        ),
+        (
+            sa.and_(
+                _TURN.state == "answered",
+                emitter.negated(_has_evidence(_TURN, "operation", _TURN.id.concat("-execute"))),
+            ),
+            "EVIDENCE_MISSING: a turn is answered by what an executor said, with the evidence that it was called",
+        ),
+        when=_going_on(turn_runs),
         columns=_STATE,
     ),
     _ended(turn_runs, "the run of a turn"),

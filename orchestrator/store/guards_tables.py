@@ -7,14 +7,16 @@ refused BEFORE INSERT, whichever unique key it is, which stops REPLACE, OR IGNOR
 a hidden rowid has one more key.
 
 A trigger is a program of its own: every process that opens the file reads it, and every statement that may fire it
-compiles and enters it. So one trigger asks all that is asked of each new row, case by case.
+compiles and enters it. So one trigger asks all that is asked of each new row, and of each move to another status, case
+by case (STO-59).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sqlalchemy as sa
 
-from orchestrator.hints import Any
 from orchestrator.store import constants, emitter, guards_handoffs, schema, tables_work
 from orchestrator.store.emitter import Expression, Guard, Refusal, Row
 
@@ -102,14 +104,15 @@ def changes(table: sa.Table, *columns: str) -> Expression:
     return emitter.bracketed(sa.or_(*(emitter.differs(new(table)[each], old(table)[each]) for each in columns)))
 
 
-def moves(table: sa.Table, column: str, pairs: Any) -> Expression:
+def moves(table: sa.Table, column: str, pairs: Iterable[tuple[str, str]]) -> Expression:
     """The condition that a column goes from one value to another, as one of the pairs says."""
-    return sa.or_(*(move(table, column, *pair) for pair in pairs))
-
-
-def move(table: sa.Table, column: str, before: str, after: str) -> Expression:
-    """The condition that a column goes from one value to another."""
-    return emitter.bracketed(sa.and_(old(table)[column] == before, new(table)[column] == after))
+    to: dict[str, list[Expression]] = {}
+    for before, after in pairs:
+        to.setdefault(before, []).append(new(table)[column] == after)
+    return sa.or_(*(
+        emitter.bracketed(sa.and_(old(table)[column] == before, emitter.bracketed(sa.or_(*after))))
+        for before, after in to.items()
+    ))  # fmt: skip
 
 
 REFUSED = "WRITE_REFUSED: only the orchestrator writes to this database"

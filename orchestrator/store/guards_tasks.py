@@ -11,7 +11,7 @@ from orchestrator.store import emitter, task_rules
 from orchestrator.store.emitter import Expression, Guard
 from orchestrator.store.guards_groups import last_recorded, recorded
 from orchestrator.store.guards_rows import closed_once, fixed
-from orchestrator.store.guards_tables import INSERT, UPDATE, changes, move, moves, new, old, refuse
+from orchestrator.store.guards_tables import INSERT, UPDATE, changes, moves, new, old, refuse, refuse_first
 from orchestrator.store.tables_work import task_dependencies, tasks
 
 LEGAL_MOVES = (
@@ -40,24 +40,23 @@ SYSTEM_MOVES = (
 
 _NEW, _OLD = new(tasks), old(tasks)
 _MOVES = emitter.differs(_NEW.status, _OLD.status)
+_LEGAL = moves(tasks, "status", (*LEGAL_MOVES, *(each[:2] for each in SYSTEM_MOVES)))
 _BY_HAND = moves(tasks, "status", LEGAL_MOVES)
-_LEGAL = emitter.bracketed(sa.or_(_BY_HAND, moves(tasks, "status", (pair[:2] for pair in SYSTEM_MOVES))))
 
 
-def _recorded(*causes: str) -> Expression:
-    return recorded("task", tasks, by="status_changed_by_agent_id", causes=causes)
+def _told(c: sa.FromClause) -> Expression:
+    """The condition that a row of `status_changes` names a cause that the move may have; by hand it may be any."""
+    caused: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for before, after, causes in SYSTEM_MOVES:
+        caused.setdefault(causes, []).append((before, after))
+    of_system = (
+        emitter.bracketed(sa.and_(emitter.bracketed(moves(tasks, "status", pairs)), c.c.cause.in_(causes)))
+        for causes, pairs in caused.items()
+    )
+    return emitter.bracketed(sa.or_(_BY_HAND, *of_system))
 
 
-def _only_if(move_: Expression, condition: Expression) -> Expression:
-    """The condition that holds for every other move as well."""
-    return emitter.bracketed(sa.or_(emitter.negated(move_), condition))
-
-
-_RECORDED = sa.and_(
-    _only_if(emitter.bracketed(_BY_HAND), _recorded()),
-    *(_only_if(move(tasks, "status", before, after), _recorded(*causes)) for before, after, causes in SYSTEM_MOVES),
-)
-_MOVED = sa.and_(_MOVES, _LEGAL, _RECORDED)
+_RECORDED = recorded("task", tasks, by="status_changed_by_agent_id", told=_told)
 _WAITS = task_rules.waits(_NEW.session_id, _NEW.id, _NEW.group_id)
 _OPEN_BLOCKER = task_rules.open_blocker(_NEW.session_id, _NEW.id)
 _UNFINISHED = sa.or_(
@@ -65,14 +64,12 @@ _UNFINISHED = sa.or_(
     task_rules.none_done(_NEW.session_id, _NEW.id),
     task_rules.open_question(_NEW.session_id, _NEW.group_id, _NEW.id),
 )
-_STATUS = ("status",)
 _CHANGE_COLUMNS = ("status_changed_by_agent_id", "status_changed_at", "status_seq")
 _ORIGINS = (
     "session_id", "id", "group_id", "parent_id", "title", "description", "type", "created_by", "created_at",
     "created_seq",
 )  # fmt: skip
 _VERSIONED = ("status", "assignee", "auto_unblock", "claim_holder", "claim_token", "blocked_reason", "former_status")
-_MISSING = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
 
 _TASKS = (
     refuse(
@@ -93,77 +90,38 @@ _TASKS = (
         "BLOCKER_MISSING: a blocked task has an open blocker",
         when=sa.and_(_NEW.status == "blocked", emitter.negated(_OPEN_BLOCKER)),
     ),
-    refuse(
-        "tasks_moves_are_legal",
+    refuse_first(
+        "tasks_move_by_the_rules",
         UPDATE,
         tasks,
-        "ILLEGAL_MOVE: a task does not go from its status to this one",
-        when=sa.and_(_MOVES, emitter.negated(_LEGAL)),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_moves_are_recorded",
-        UPDATE,
-        tasks,
-        _MISSING,
-        when=sa.and_(_MOVES, _LEGAL, emitter.negated(emitter.bracketed(_RECORDED))),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_blocked_needs_blocker",
-        UPDATE,
-        tasks,
-        "BLOCKER_MISSING: a blocked task has an open blocker",
-        when=sa.and_(_MOVED, _NEW.status == "blocked", emitter.negated(_OPEN_BLOCKER)),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_released_without_blocker",
-        UPDATE,
-        tasks,
-        "UNBLOCK_NOT_PERMITTED: a task with an open blocker stays blocked",
-        when=sa.and_(_MOVED, _NEW.status != "blocked", _OPEN_BLOCKER),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_released_to_former_status",
-        UPDATE,
-        tasks,
-        "ILLEGAL_MOVE: a task is released to its former status, or to todo where that cannot be",
-        when=sa.and_(
-            _MOVED, _OLD.status == "blocked", _NEW.status == "backlog", _OLD.former_status != "backlog"
+        (emitter.negated(emitter.bracketed(_LEGAL)), "ILLEGAL_MOVE: a task does not go from its status to this one"),
+        (emitter.negated(_RECORDED), "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"),
+        (
+            sa.and_(_NEW.status == "blocked", emitter.negated(_OPEN_BLOCKER)),
+            "BLOCKER_MISSING: a blocked task has an open blocker",
         ),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_in_progress_needs_dependencies",
-        UPDATE,
-        tasks,
-        "DEPENDENCIES_OPEN: a task begins when all that it depends on is done",
-        when=sa.and_(_MOVED, _NEW.status == "in_progress", emitter.negated(_OPEN_BLOCKER), _WAITS),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_in_progress_needs_assignee",
-        UPDATE,
-        tasks,
-        "NOT_PERMITTED: a task in progress has an assignee",
-        when=sa.and_(
-            _MOVED,
-            _NEW.status == "in_progress",
-            _NEW.assignee.is_(None),
-            emitter.negated(_OPEN_BLOCKER),
-            emitter.negated(_WAITS),
+        (
+            sa.and_(_NEW.status != "blocked", _OPEN_BLOCKER),
+            "UNBLOCK_NOT_PERMITTED: a task with an open blocker stays blocked",
         ),
-        columns=_STATUS,
-    ),
-    refuse(
-        "tasks_done_needs_all_done",
-        UPDATE,
-        tasks,
-        "COMPLETION_GATE: a task is done when its subtasks are, one at least, and nothing about it is open",
-        when=sa.and_(_MOVED, _NEW.status == "done", emitter.negated(_OPEN_BLOCKER), emitter.bracketed(_UNFINISHED)),
-        columns=_STATUS,
+        (
+            sa.and_(_OLD.status == "blocked", _NEW.status == "backlog", _OLD.former_status != "backlog"),
+            "ILLEGAL_MOVE: a task is released to its former status, or to todo where that cannot be",
+        ),
+        (
+            sa.and_(_NEW.status == "in_progress", _WAITS),
+            "DEPENDENCIES_OPEN: a task begins when all that it depends on is done",
+        ),
+        (
+            sa.and_(_NEW.status == "in_progress", _NEW.assignee.is_(None)),
+            "NOT_PERMITTED: a task in progress has an assignee",
+        ),
+        (
+            sa.and_(_NEW.status == "done", emitter.bracketed(_UNFINISHED)),
+            "COMPLETION_GATE: a task is done when its subtasks are, one at least, and nothing about it is open",
+        ),
+        when=_MOVES,
+        columns=("status",),
     ),
     refuse(
         "tasks_status_seq_never_falls",

@@ -92,9 +92,9 @@ def test_a_pattern_never_ends_with_a_dollar_which_also_matches_before_a_newline(
 
 
 def dollars(module: source.Module) -> list[str]:
-    """The constant patterns given to `re` that end with an unescaped `$`."""
+    """The constant patterns given to `re` or `regex` that end with an unescaped `$`."""
     calls = [node for node in ast.walk(module.tree) if isinstance(node, ast.Call) and node.args]
-    of_re = [call for call in calls if ast.unparse(call.func).startswith("re.")]
+    of_re = [call for call in calls if ast.unparse(call.func).startswith(("re.", "regex"))]
     patterns = [call.args[0].value for call in of_re if isinstance(call.args[0], ast.Constant)]
     return [text for text in patterns if isinstance(text, str) and re.search(r"(?<!\\)\$\Z", text)]
 
@@ -120,6 +120,7 @@ def test_the_length_of_a_function_is_its_body(text: str, lines: int) -> None:
     ("text", "found"),
     [
         pytest.param("re.compile('a$')", ["a$"], id="end of line"),
+        pytest.param("regex('a$')", ["a$"], id="end of line, compiled later"),
         pytest.param(r"re.compile('a\\$')", [], id="a literal dollar"),
         pytest.param("re.compile(r'a\\Z')", [], id="end of text"),
         pytest.param("print('a$')", [], id="no pattern"),

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from orchestrator.core import task_types
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import mentions
@@ -19,11 +20,11 @@ from orchestrator.core.running.file_names import NOTHING, Tree
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"
 ACTION_AMBIGUOUS, TASK_AMBIGUOUS = "target_action_ambiguous", "target_task_ambiguous"
 
-_CREATES = re.compile(rf"(?<![\w-])(?:{words.ASKED_MAKES})(?![\w-])|{words.ASKED_MAKES_JA}", re.IGNORECASE)
-_CHANGES = re.compile(rf"(?<![\w-])(?:{words.ASKED_CHANGES})(?![\w-])|{words.ASKED_CHANGES_JA}", re.IGNORECASE)
-_FILLERS = re.compile(rf"(?<![\w-])(?:{words.FILLERS})(?![\w-])|{words.FILLERS_JA}", re.IGNORECASE)
-_GOES_ON = re.compile(rf"(?<![\w-])(?:{words.GOES_ON})(?![\w-])|{words.GOES_ON_JA}", re.IGNORECASE)
-_LETTER = re.compile(r"[^\W_]")
+_CREATES = regex(rf"(?<![\w-])(?:{words.ASKED_MAKES})(?![\w-])|{words.ASKED_MAKES_JA}", re.IGNORECASE)
+_CHANGES = regex(rf"(?<![\w-])(?:{words.ASKED_CHANGES})(?![\w-])|{words.ASKED_CHANGES_JA}", re.IGNORECASE)
+_FILLERS = regex(rf"(?<![\w-])(?:{words.FILLERS})(?![\w-])|{words.FILLERS_JA}", re.IGNORECASE)
+_GOES_ON = regex(rf"(?<![\w-])(?:{words.GOES_ON})(?![\w-])|{words.GOES_ON_JA}", re.IGNORECASE)
+_LETTER = regex(r"[^\W_]")
 _EDGES = " \t\n.,;:!?*_\"'`()[]。、\uff01\uff1f「」"
 
 

@@ -6,6 +6,7 @@ import bisect
 import re
 
 from orchestrator.core import task_types
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import states
 
@@ -33,13 +34,13 @@ QUESTIONS: dict[str, str] = {
 """What is asked where the executor asked nothing."""
 
 _QUESTION_OF = {wording: asked for name, asked in QUESTIONS.items() for wording in (asked, TEMPLATES.get(name, asked))}
-_OURS = re.compile("|".join(map(re.escape, sorted(_QUESTION_OF, key=len, reverse=True))))
+_OURS = regex("|".join(map(re.escape, sorted(_QUESTION_OF, key=len, reverse=True))))
 """The fallback questions, whole, or the source's own text without the line added to it."""
 _CLOSERS = "\"'\u201d\u2019)\uff09\\]】」』*_`"
 _MARK = "?\uff1f"
-_BORDER = re.compile(f"[。\uff01\uff1f][{_CLOSERS}]*|[.!?][{_CLOSERS}]*(?=\\s|\\Z)|\n")
-_YES_NO_LINE = re.compile("\\s*YES\\s*/\\s*NO\\s*[:\uff1a]", re.IGNORECASE)
-_YES_NO = re.compile(r"[(\[]\s*(?:yes\s*(?:/|or)\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
+_BORDER = regex(f"[。\uff01\uff1f][{_CLOSERS}]*|[.!?][{_CLOSERS}]*(?=\\s|\\Z)|\n")
+_YES_NO_LINE = regex("\\s*YES\\s*/\\s*NO\\s*[:\uff1a]", re.IGNORECASE)
+_YES_NO = regex(r"[(\[]\s*(?:yes\s*(?:/|or)\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
 _LEAD = "#>*-_• \t"
 
 

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 
 from orchestrator.core import names
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import prompt_words as words
 
@@ -41,99 +42,99 @@ class Place(NamedTuple):
     shell: str = ""
 
 
-_VERB = re.compile(
+_VERB = regex(
     words.any_of("|".join((words.DELETE, words.CLEAN, words.MOVE, words.MAKE, words.CHANGE, words.COPY))), re.IGNORECASE
 )
-_MAKES = re.compile(words.any_of(words.MAKE), re.IGNORECASE)
-_TESTS = re.compile(words.TESTS, re.IGNORECASE)
-_DELETE = re.compile(words.any_of(words.DELETE), re.IGNORECASE)
+_MAKES = regex(words.any_of(words.MAKE), re.IGNORECASE)
+_TESTS = regex(words.TESTS, re.IGNORECASE)
+_DELETE = regex(words.any_of(words.DELETE), re.IGNORECASE)
 _PLACES = frozenset(words.PLACES.split("|"))
 _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
     re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS)))
     + "it them some other name names extension suffix type format size path header".split()
 )
 _TRASH = frozenset(words.TRASH.split("|"))
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
-_RUN = re.compile(
+_FENCED = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
+_RUN = regex(
     r"(?<!\w)(?:run|execute|do|try|then|and)(?:\s+(?:this|these|it|command|commands))?[^\w]*\Z", re.IGNORECASE
 )
-_ITEM = re.compile(r"\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])\s|\u30fb)")
-_QUOTES = re.compile(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
-_KIND = re.compile(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファイル))", re.ASCII)
-_URL = re.compile(
+_ITEM = regex(r"\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])\s|\u30fb)")
+_QUOTES = regex(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
+_KIND = regex(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファイル))", re.ASCII)
+_URL = regex(
     r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"
 )
-_SED = re.compile(words.SED)
-_VARIABLE = re.compile(
+_SED = regex(words.SED)
+_VARIABLE = regex(
     r"(?<![\w$])\$(?:\{\w{1,60}\}|[A-Za-z_]\w{0,60})(?:/[\w.*-]+)+/?|%\w{1,60}%(?:[/\\][\w.*-]+)+", re.ASCII
 )
 """A path that begins with a variable of the environment, which leads out of the project for all that is known."""
-_FRAME = re.compile(r":\d+(?=[:)\],]|\s*(?:\n|\Z))|[\"'], line \d+")
+_FRAME = regex(r":\d+(?=[:)\],]|\s*(?:\n|\Z))|[\"'], line \d+")
 """Behind a path: where in a file something happened, as logs and traces have it."""
-_BRACES = re.compile(
+_BRACES = regex(
     r"(?<![\w./${}-])([\w./-]*)\{([\w.-]{1,60}(?:,[\w.-]{0,60}){1,20}|\d{1,3}\.\.\d{1,3})\}([\w./-]*)(?![\w{}])",
     re.ASCII,
 )
-_BACKSLASHES = re.compile(r"(?<![\w\\:])(?:[\w.-]+\\)+[\w.*-]+\\?|(?<![\w\\:.])[\w.-]+\\(?=[\s\"'`.,;)]|\Z)", re.ASCII)
+_BACKSLASHES = regex(r"(?<![\w\\:])(?:[\w.-]+\\)+[\w.*-]+\\?|(?<![\w\\:.])[\w.-]+\\(?=[\s\"'`.,;)]|\Z)", re.ASCII)
 """A path as Windows writes it."""
 _MOST = 20
 """Names that are made of one pattern with braces."""
-_TEXT = re.compile(
+_TEXT = regex(
     rf"(?:{words.TEXT_FOLLOWS}|{words.TEXT_FOLLOWS_JA})\s*[:\uff1a](?P<text>(?:[^\n]|\n(?!\s*\n))+)", re.IGNORECASE
 )
-_ROTATED = re.compile(r"(.+\.[A-Za-z]\w*)\.\d{1,4}", re.ASCII)
+_ROTATED = regex(r"(.+\.[A-Za-z]\w*)\.\d{1,4}", re.ASCII)
 """An older file of the same name: `app.log.1`."""
-_QUOTED = re.compile(
+_QUOTED = regex(
     r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
     r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
 )
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^\u2190-\u21ff\u27f0-\u27ff]+"  # noqa: RUF001
     r"(?:\?[\w*-]*\.[\w*.-]+)?"
 )
-_ASCII_NAME = re.compile(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
+_ASCII_NAME = regex(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
+_EXTENSION = regex(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
 _PARTICLES = frozenset("をはがにへでとのも")
-_DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
-_WORD = re.compile(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
-_FOLDER_NAME = re.compile(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
-_FOLDER_AFTER = re.compile(
+_DOT_NAME = regex(words.DOT_NAMES, re.ASCII)
+_WORD = regex(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
+_FOLDER_NAME = regex(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
+_FOLDER_AFTER = regex(
     rf"[\"'`]?(?:\s+(?:{words.FOLDER})(?!\w)|\s?(?:という(?:名前の|名の)?)?(?:{words.FOLDER_JA}))", re.IGNORECASE
 )
-_FOLDER_BEFORE = re.compile(
+_FOLDER_BEFORE = regex(
     rf"(?<!\w)(?:{words.FOLDER}|files?)(?:\s+(?:called|named))?\s*[:\s]\s*[\"'`]?\Z|(?:{words.FOLDER_JA})[「『]?\Z",
     re.IGNORECASE,
 )
-_FOLDER_CALLED = re.compile(r"(?<!\w)(?:folders?|directory|dir)\s+(?:(?:called|named)\s*)?[\"'`]?\Z", re.IGNORECASE)
-_CALLED = re.compile(r"(?<!\w)(?:files?|folders?|directory|dir)\s+(?:called|named)\s*[\"'`]?\Z", re.IGNORECASE)
-NEXT_WORD = re.compile(
+_FOLDER_CALLED = regex(r"(?<!\w)(?:folders?|directory|dir)\s+(?:(?:called|named)\s*)?[\"'`]?\Z", re.IGNORECASE)
+_CALLED = regex(r"(?<!\w)(?:files?|folders?|directory|dir)\s+(?:called|named)\s*[\"'`]?\Z", re.IGNORECASE)
+NEXT_WORD = regex(
     rf"[\"'`)\]*]*(?:\s*\Z|\s*[^\w\s]|\s+[-(\u2013\u2014]|\s+(?:{words.FOLLOWS})(?!\w)|\s*[^\x00-\x7f])", re.IGNORECASE
 )
-_SHELL = re.compile(
+_SHELL = regex(
     r"(?<![\w.-])(?:git\s+)?(?P<name>rm|rmdir|mkdir|mv|cp|unlink)(?P<flags>(?:\s+-[\w-]+)*)\s+(?=[\w./*])"
 )
-_ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
+_ARGUMENT = regex(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
 
 
-_SPARES = re.compile(r"\s+(?:except|excluding|besides|apart\s+from)(?!\w)", re.IGNORECASE)
-_ALL_IN = re.compile(r"(?<!\w)(?:everything|all|every|any)(?!\w)[^.,;\n]{0,30}\Z", re.IGNORECASE)
+_SPARES = regex(r"\s+(?:except|excluding|besides|apart\s+from)(?!\w)", re.IGNORECASE)
+_ALL_IN = regex(r"(?<!\w)(?:everything|all|every|any)(?!\w)[^.,;\n]{0,30}\Z", re.IGNORECASE)
 _ITS_NAME = r"[\"'`]?(?P<new>[A-Za-z_][\w-]*)[\"'`]?(?=\s*(?:\Z|[.,;!?\n])|\s+(?:and|now|please)\b)"
 _NOUN = rf"(?:{words.FOLDER}|files?|scripts?)"
 _ENTRY = rf"(?:(?:the|my|our|called|named|{_NOUN})\s+)"
 _RENAMED = (
-    re.compile(
+    regex(
         rf"(?<![\w\-])(?:{words.any_of(words.MOVE)}|copy|duplicate)\s+{_ENTRY}*[\"'`]?(?P<old>[\w./-]+)[\"'`]?"
         rf"(?:\s+{_NOUN})?\s+(?:to|as|into)\s+{_ITS_NAME}",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         rf"(?<![\w./-])(?:{_NOUN}\s+(?:(?:called|named)\s+)?[\"'`]?(?P<old>[\w./-]++)[\"'`]?"
         rf"|[\"'`]?(?P<before>[\w./-]++)[\"'`]?\s+{_NOUN})"
         r"\s+(?:should|must|shall|needs? to|has to)\s+(?:be|get)"
         rf"\s+(?:called|named|renamed(?:\s+(?:to|as|into))?)\s+{_ITS_NAME}",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         rf"(?<![A-Za-z0-9_./-])(?P<old>[A-Za-z0-9_./-]++)(?:という)?(?:名前の)?(?:ファイル|{words.FOLDER_JA})?(?:の名前)?"
         rf"を(?P<new>[A-Za-z_][A-Za-z0-9_-]*)[にへと]\s*(?:{words.MOVE_JA}|コピー|複製|変)",
     ),
@@ -299,10 +300,10 @@ def _quotations(text: str, places: Sequence[Place]) -> Iterator[tuple[int, int]]
     """The bounds of quotations of several words, and of listed commands, that are not to be run."""
     yield from (match.span("text") for match in _TEXT.finditer(text))
     whole = {(place.start, place.end) for place in places}
-    for match in (*_QUOTED.finditer(text), *_FENCED.finditer(text)):
-        start, end = match.span(match.lastindex or 0) if match.re is _QUOTED else match.span()
+    for pattern, match in ((each, match) for each in (_QUOTED, _FENCED) for match in each.finditer(text)):
+        start, end = match.span(match.lastindex or 0) if pattern is _QUOTED else match.span()
         inner = match[0][1:-1].strip()
-        several = " " in inner or not inner.isascii() or match.re is _FENCED
+        several = " " in inner or not inner.isascii() or pattern is _FENCED
         if several and (start, end) not in whole and not _RUN.search(text, max(0, match.start() - 20), match.start()):
             yield start, end
 

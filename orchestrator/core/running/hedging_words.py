@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.running import prompt_words
 
-_GUESS = re.compile(rf"(?<![\w-])(?:{prompt_words.GUESSES})(?![\w-])|{prompt_words.GUESSES_JA}", re.IGNORECASE)
-_CLAIM = re.compile(rf"(?<![\w-])(?:{prompt_words.CLAIMS})(?![\w-])|{prompt_words.CLAIMS_JA}", re.IGNORECASE)
-_EXPECT = re.compile(rf"(?<![\w-])(?:{prompt_words.EXPECTS})(?![\w-])|{prompt_words.EXPECTS_JA}", re.IGNORECASE)
-_SHOULD = re.compile(rf"(?<![\w-]){prompt_words.SHOULD_BE}(?![\w-])", re.IGNORECASE)
-_LATER = re.compile(rf"(?<![\w-])(?:{prompt_words.LATER})(?![\w-])|{prompt_words.LATER_JA}", re.IGNORECASE)
-_SPOKEN_OF = re.compile(f"{prompt_words.SPOKEN_WORDS}|{prompt_words.SPOKEN_WORDS_JA}", re.IGNORECASE)
-_QUOTED = re.compile(
+_GUESS = regex(rf"(?<![\w-])(?:{prompt_words.GUESSES})(?![\w-])|{prompt_words.GUESSES_JA}", re.IGNORECASE)
+_CLAIM = regex(rf"(?<![\w-])(?:{prompt_words.CLAIMS})(?![\w-])|{prompt_words.CLAIMS_JA}", re.IGNORECASE)
+_EXPECT = regex(rf"(?<![\w-])(?:{prompt_words.EXPECTS})(?![\w-])|{prompt_words.EXPECTS_JA}", re.IGNORECASE)
+_SHOULD = regex(rf"(?<![\w-]){prompt_words.SHOULD_BE}(?![\w-])", re.IGNORECASE)
+_LATER = regex(rf"(?<![\w-])(?:{prompt_words.LATER})(?![\w-])|{prompt_words.LATER_JA}", re.IGNORECASE)
+_SPOKEN_OF = regex(f"{prompt_words.SPOKEN_WORDS}|{prompt_words.SPOKEN_WORDS_JA}", re.IGNORECASE)
+_QUOTED = regex(
     r"\"[^\"\n]{1,400}\"|`[^`\n]{1,400}`|(?<!\w)'[^'\n]{1,400}'(?!\w)|\u201c[^\u201d\n]{1,400}\u201d"
     r"|\u2018[^\u2019\n]{1,400}\u2019(?!\w)|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
 )
-_HEDGES = re.compile(r"(?<!\w)(?:is|are|was|were|be|been|looks?|now|all)\s+\Z", re.IGNORECASE)
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_SENTENCE_END = re.compile("(?<=[.!?])\\s|[。！？\uff01\uff1f]|\\s*\n\\s*")  # noqa: RUF001
+_HEDGES = regex(r"(?<!\w)(?:is|are|was|were|be|been|looks?|now|all)\s+\Z", re.IGNORECASE)
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})")
+_SENTENCE_END = regex("(?<=[.!?])\\s|[。！？\uff01\uff1f]|\\s*\n\\s*")  # noqa: RUF001
 
 
 def sentences(text: str) -> list[str]:

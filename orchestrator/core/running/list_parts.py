@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import Place
@@ -21,18 +22,18 @@ WHICH = (
     rf"(?:\s+(?:ones?|files?|items?|entries|names?|{words.FOLDER}))?"
 )
 """Which entries, as a pattern: the groups `which` and `count`."""
-_SOME = re.compile(
+_SOME = regex(
     r"(?:(?P<but>(?<!\w)(?:all|everything|any)\s+(?:but|except(?:\s+for)?|save)\s+)|(?<!\w)(?:only|just)\s+)?(?<!\w)"
     rf"(?:the\s+)?{WHICH}\s+(?:out\s+of|of|among|from|in)\s+(?=(?:these|those|them|this"
     r"|the\s+(?:following|list|files|ones|names|\w+\s+(?:files|names)))(?!\w)|[\"'`*]*\ue000++[\"'`*]*(?:,|\s+and\s))",
     re.IGNORECASE,
 )
-_SOME_JA = re.compile(
+_SOME_JA = regex(
     r"(?:の?(?:うち|中から|なかから|中で)、?の?|の)(?P<which>最初|はじめ|先頭|最後|末尾)の?"
     rf"(?:(?P<count>[1-9{words.NUMBERS_JA}])(?:つ|個|件|本))?(?:の?ファイル)?(?:だけ|のみ)?"
     r"(?:(?P<but>以外(?:の(?:もの|ファイル))?|を(?:除い|のぞい)て)|(?=[をはも、]|(?<=だけ)|(?<=のみ)))"
 )
-_SHARE = re.compile(
+_SHARE = regex(
     r"(?<!\w)(?:(?P<any>any(?:\s+one)?|one|either(?:\s+one)?|at\s+least\s+one|some)"
     rf"|all(?:\s+{_COUNT})?|each|both|every\s+one|(?:any\s+)?{_COUNT})"
     r"\s+of\s+(?=these|those|them|the\s+(?:following|files\s+below))"
@@ -41,15 +42,15 @@ _SHARE = re.compile(
 )
 """How much of a list is meant, without saying which; where one of the groups is found, one entry is enough."""
 _LAST = ("last", "final", "最後", "末尾")
-_CLOSES = re.compile(r"[\"'`)\]*」』 ]*")
+_CLOSES = regex(r"[\"'`)\]*」』 ]*")
 _ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
-_BETWEEN = re.compile(
+_BETWEEN = regex(
     rf"[\"'`)\]*」』(\[「『]*\s*(?:{words.any_of(words.JOINS)}|{words.any_of(words.OR)})?"
     rf"\s*(?:(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s*)?{_ARTICLE}[\"'`)\]*」』(\[「『]*",
     re.IGNORECASE,
 )
 """What stands between two entries of a list."""
-_STOP = re.compile(r"[.!?](?=\s)|[。\ue000]")
+_STOP = regex(r"[.!?](?=\s)|[。\ue000]")
 
 
 class Parts(NamedTuple):

@@ -39,6 +39,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core import task_types
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import file_names, list_parts, renamed_files, tests_exist
 from orchestrator.core.running import prompt_words as words
@@ -120,7 +121,7 @@ _EDGE = r"(?<![\w.\-/])"
 
 
 def _verb(*lists: str, japanese: str = "") -> re.Pattern[str]:
-    return re.compile(rf"{_EDGE}(?:{words.any_of('|'.join(lists))})(?![\w\-]){japanese}", re.IGNORECASE)
+    return regex(rf"{_EDGE}(?:{words.any_of('|'.join(lists))})(?![\w\-]){japanese}", re.IGNORECASE)
 
 
 _CLASSES = (
@@ -130,11 +131,11 @@ _CLASSES = (
     ("change", f"{words.CHANGE}|{words.COPY}", f"{words.CHANGE_JA}|{words.COPY_JA}"),
 )  # fmt: skip
 _VERBS = "|".join(f"(?P<{name}>{words.any_of(english)})" for name, english, _ in _CLASSES)
-_VERB = re.compile(rf"{_EDGE}(?:{_VERBS})(?![\w\-])", re.IGNORECASE)
-_VERB_JA = re.compile(
+_VERB = regex(rf"{_EDGE}(?:{_VERBS})(?![\w\-])", re.IGNORECASE)
+_VERB_JA = regex(
     "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(_CLASSES, key=lambda each: each[0] != "change") if ja)
 )
-_EVENT = re.compile(
+_EVENT = regex(
     rf"(?P<denial_ja>(?:(?:次|以下|下記)\S{{0,20}}?(?:{words.any_of(words.DENIALS_JA)}|そのまま)\S{{0,12}}"
     r"|(?<![はをもが])(?:触らない|触れない|変更しない|変更禁止|編集禁止|対象外)[^。\s]{0,10}(?<=[:\uff1a]))"
     r"(?=\s*\n|(?<=[:\uff1a])))"
@@ -146,96 +147,96 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 """What is heard between two mentions."""
-_NOUN = re.compile(rf"\b{words.NOUNS}\s+\Z", re.IGNORECASE)
+_NOUN = regex(rf"\b{words.NOUNS}\s+\Z", re.IGNORECASE)
 _QUOTE = r"[\"'`)\]*」』(\[「『]*"
 _ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
-_SOURCE = re.compile(
+_SOURCE = regex(
     rf"(?:\A|\s|\()(?<!the )(?<!'d )(?<!would )(?:{words.any_of(words.SOURCES)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
 )
-_SOURCE_AFTER = re.compile(rf"{_QUOTE},?\s+\(?(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
-_SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
-_EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_ALL_BUT = re.compile(
+_SOURCE_AFTER = regex(rf"{_QUOTE},?\s+\(?(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
+_SOURCE_JA = regex(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
+_EXCEPT = regex(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_ALL_BUT = regex(
     rf"(?<!\w)(?:everything|anything|all|every)(?!\w)[^.,;\n]*\ue000[^.,;\n]*\s(?:but|save)"
     rf"\s+(?:not\s+)?{_ARTICLE}{_QUOTE}\Z",
     re.IGNORECASE,
 )
-_NOTHING_ELSE = re.compile(rf"(?<!\w)(?:{words.any_of(words.NOTHING_ELSE)})(?!\w)[^.;\n]{{0,80}}\Z", re.IGNORECASE)
-_ANNOUNCED = re.compile(f"{words.ANNOUNCED}|{words.ANNOUNCED_JA}", re.IGNORECASE)
-_KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_ALONE = re.compile(
+_NOTHING_ELSE = regex(rf"(?<!\w)(?:{words.any_of(words.NOTHING_ELSE)})(?!\w)[^.;\n]{{0,80}}\Z", re.IGNORECASE)
+_ANNOUNCED = regex(f"{words.ANNOUNCED}|{words.ANNOUNCED_JA}", re.IGNORECASE)
+_KEEPS = regex(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_ALONE = regex(
     rf"(?:(?! (?:but|while|though|yet) )[^.,;\n]){{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)",
     re.IGNORECASE,
 )
-_DENIED_JA = re.compile(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
-_KEPT_JA = re.compile("[はをも]?(?:そのまま)?残")
-_RELATIVE_JA = re.compile(
+_DENIED_JA = regex(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
+_KEPT_JA = regex("[はをも]?(?:そのまま)?残")
+_RELATIVE_JA = regex(
     "(?:する|した|している|してしまう|して(?:い)?た)(?=[\u4e00-\u9fff\u30a0-\u30ff])(?!作業|タスク)"
 )
-_FROM_JA = re.compile("から[「『`]?\ue000+[」』`]?[にへ]")
-_OF_JA = re.compile("の[^、。\\s\ue000]{1,12}を[「『`]?\ue000+[」』`]?に")
-_COPIES_JA = re.compile(words.COPY_JA)
-_WHICH_JA = re.compile(
+_FROM_JA = regex("から[「『`]?\ue000+[」』`]?[にへ]")
+_OF_JA = regex("の[^、。\\s\ue000]{1,12}を[「『`]?\ue000+[」』`]?に")
+_COPIES_JA = regex(words.COPY_JA)
+_WHICH_JA = regex(
     rf"(?:{words.DELETE_JA}|{words.TIDY_JA})[^、。\s]{{0,8}}(?:ファイル|フォルダ|もの|の)は[「『`]?\Z"
 )
-_IF_JA = re.compile("が(?:あれば|あったら|ある場合|存在)")
-_PARTICLE = re.compile(
+_IF_JA = regex("が(?:あれば|あったら|ある場合|存在)")
+_PARTICLE = regex(
     rf"(?:の?(?:[0-9一二三四五六七八九十]+(?:つ|個|件|本)|両方|両者)(?:とも)?)?(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
     "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が|(?<=とも))"
 )
-_JOIN = re.compile(
+_JOIN = regex(
     rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
     re.IGNORECASE,
 )
-_SOME_AFTER = re.compile(
+_SOME_AFTER = regex(
     r"[\"'`)\]*]*\s*[,:;.\u2013\u2014-]*\s*(?:(?:please|just|only|and|but|you|should|must|can)\s+)*"
     rf"(?:{_VERBS})\s+(?:only\s+|just\s+)?(?:the\s+)?{list_parts.WHICH}"
     r"(?:\s+of\s+(?:them|these|those))?(?=\s*(?:[.,;!\n]|\Z)|\s+(?:and|but|only|please)\b)",
     re.IGNORECASE,
 )
 """The order behind a list, with which of it is meant."""
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_READ = re.compile(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_READ_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
-_READ_JA = re.compile(rf"(?:ファイル)?(?:{words.READS_JA})")
-_RELATIVE = re.compile(
+_PARAGRAPH = regex(r"\n[ \t]*\n")
+_READ = regex(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_READ_AFTER = regex(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
+_READ_JA = regex(rf"(?:ファイル)?(?:{words.READS_JA})")
+_RELATIVE = regex(
     rf"(?<!\w)(?:which|that)\s+(?!is\s|has\s|says\s)\w+s(?:\s[\w-]+){{0,3}}\s+{_QUOTE}\Z", re.IGNORECASE
 )
-_FROM = re.compile(rf"(?<!\w)(?:from|of)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_ALL_OF = re.compile(
+_FROM = regex(rf"(?<!\w)(?:from|of)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_ALL_OF = regex(
     r"(?<!\w)(?:(?:everything|anything|(?:all|every)(?:\s+of)?(?:\s+the)?\s+(?:files?|contents?|things)"
     r"|(?:the\s+)?(?:whole\s+)?contents?)"
     rf"\s+(?:in|inside|under|below|within|of|from)(?:\s+of)?|wipe(?:\s+out)?|empty(?:\s+out)?)\s+{_ARTICLE}{_QUOTE}\Z",
     re.IGNORECASE,
 )
-_INSIDE_JA = re.compile(
+_INSIDE_JA = regex(
     "(?:フォルダ|ディレクトリ)?(?:の中身|内のファイル|の中のファイル|内の(?:すべて|全て)|の中の(?=\\Z))"
 )
-_TO = re.compile(rf"{_QUOTE}\s+(?:(?:in|on)?to|for)\s+{_ARTICLE}{_QUOTE}\ue000", re.IGNORECASE)
-_INTO = re.compile(rf"(?<!\w)(?:it|them)\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_PROGRAM = re.compile(
+_TO = regex(rf"{_QUOTE}\s+(?:(?:in|on)?to|for)\s+{_ARTICLE}{_QUOTE}\ue000", re.IGNORECASE)
+_INTO = regex(rf"(?<!\w)(?:it|them)\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_PROGRAM = regex(
     rf"\A\ue000{_QUOTE}\s+(?:(?:{words.any_of(words.PASSIVES)})\s+)?(?:{words.any_of(words.OUTPUTS)})\s"
     rf"[^.,;\n]{{0,40}}?(?:to|in|into|as|from)\s+{_ARTICLE}{_QUOTE}\Z",
     re.IGNORECASE,
 )
 """What a program is to do when it runs with what is named, behind its own name."""
-_EVIDENCE = re.compile(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_KNOWN_FROM = re.compile(words.KNOWN_FROM, re.IGNORECASE)
-_KNOWN_FROM_JA = re.compile(words.KNOWN_FROM_JA)
-_PROPOSED = re.compile(
+_EVIDENCE = regex(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_KNOWN_FROM = regex(words.KNOWN_FROM, re.IGNORECASE)
+_KNOWN_FROM_JA = regex(words.KNOWN_FROM_JA)
+_PROPOSED = regex(
     rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
 )
-_NOTHING = re.compile(rf"(?<!\w)(?:{words.any_of(words.NOTHING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_MAY = re.compile(rf"{_QUOTE}\s+(?:{words.FOLDER}\s+)?(?:{words.any_of(words.PASSIVES)})(?!\w)", re.IGNORECASE)
-_WHERE = re.compile(r"[\"'`]*\s+(?:files?\s+)?(?:in|from|under|below|inside|within)\s", re.IGNORECASE)
-_IN = re.compile(rf"{_WHERE.pattern}{_ARTICLE}{_QUOTE}", re.IGNORECASE)
-_IN_JA = re.compile(f"[」』`]?(?:{words.FOLDER_JA})?(?:内|の中|配下|以下)?の(?:すべての|全ての|全部の)?[「『`]?")
-_ENSURED = re.compile(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_AWAY = re.compile(
+_NOTHING = regex(rf"(?<!\w)(?:{words.any_of(words.NOTHING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_MAY = regex(rf"{_QUOTE}\s+(?:{words.FOLDER}\s+)?(?:{words.any_of(words.PASSIVES)})(?!\w)", re.IGNORECASE)
+_WHERE = regex(r"[\"'`]*\s+(?:files?\s+)?(?:in|from|under|below|inside|within)\s", re.IGNORECASE)
+_IN = regex(rf"{_WHERE.pattern}{_ARTICLE}{_QUOTE}", re.IGNORECASE)
+_IN_JA = regex(f"[」』`]?(?:{words.FOLDER_JA})?(?:内|の中|配下|以下)?の(?:すべての|全ての|全部の)?[「『`]?")
+_ENSURED = regex(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_AWAY = regex(
     rf"{_QUOTE}\s+(?:is (?:gone|deleted|removed|moved)|no longer exists|does not exist|doesn't exist)(?!\w)",
     re.IGNORECASE,
 )
-_PASSIVE = re.compile(
+_PASSIVE = regex(
     rf"{_QUOTE}\s+out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w)"
     rf"|{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
     r"(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
@@ -246,111 +247,111 @@ _PASSIVE = re.compile(
     rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
     re.IGNORECASE,
 )
-_PUT = re.compile(rf"{_EDGE}(?:{words.PUT_AWAY})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_BIN = re.compile(rf"(?:\A|[.!?,;:\n]\s*|\b(?:please|and|then|just|to)\s+)bin\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_AWAY_WITH_IT = re.compile(
+_PUT = regex(rf"{_EDGE}(?:{words.PUT_AWAY})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_BIN = regex(rf"(?:\A|[.!?,;:\n]\s*|\b(?:please|and|then|just|to)\s+)bin\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_AWAY_WITH_IT = regex(
     rf"{_QUOTE}(?:\s+file)?\s+(?:(?:away|out)(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:please|now|today|and|then|too|as|since|because)\b)"
     rf"|(?:in(?:to)?|to)\s+(?:the\s+)?(?:{words.any_of(words.TRASH)})(?:\s+(?:can|bin))?(?!\s+(?:{words.FOLDER})|[\w/.-]))",
     re.IGNORECASE,
 )
 """What is put away, in two parts around its name."""
 _ENDS = r"(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:any\s?more|any\s+longer|now|and|so|here|by|since|because|then)\b)"
-_UNNEEDED = re.compile(
+_UNNEEDED = regex(
     rf"{_QUOTE}(?:\s+file|\s+{words.FOLDER})?\s*[,;:.(\u2013\u2014-]*\s*(?:(?:because|as|since|for|and)\s+)?"
     r"(?:(?:it|they|this|that|which|we|i)(?:['\u2019](?:s|re))?\s+)?(?:(?:is|are|was|were|be|looks|seems|became)\s+)?"
     rf"(?:(?:now|just|only|by now|simply|an?|already|really|completely|long)\s+){{0,3}}(?:{words.UNNEEDED}){_ENDS}"
     rf"|{_QUOTE}[,;:.]?\s+(?:(?:because|as|since|for)\s+)?(?:we\s+|i\s+)?(?:{words.UNNEEDED_BY})\s+(?:it|them)(?!\w)",
     re.IGNORECASE,
 )
-_UNNEEDED_BEFORE = re.compile(
+_UNNEEDED_BEFORE = regex(
     rf"(?<![\w-])(?:(?:{words.UNNEEDED})(?:\s+(?:files?|{words.FOLDER}))?(?:\s+(?:called|named))?"
     rf"|(?:{words.UNNEEDED_BY}))\s+{_ARTICLE}{_QUOTE}\Z",
     re.IGNORECASE,
 )
-_CLEAN_IT = re.compile(
+_CLEAN_IT = regex(
     rf"[^\n]{{0,80}}?{_EDGE}(?:{words.any_of(words.CLEAN)})(?:\s+(?:it|them|this file|that file|up|out|away))+"
     r"(?!\w|\s+\ue000)",
     re.IGNORECASE,
 )
-_UNNEEDED_JA = re.compile(
+_UNNEEDED_JA = regex(
     f"[「『`]?(?:というファイル)?[はが][^、。\\n\ue000]{{0,8}}?(?:{words.UNNEEDED_JA})"
 )
-_UNNEEDED_BEFORE_JA = re.compile(
+_UNNEEDED_BEFORE_JA = regex(
     f"(?:{words.UNNEEDED_JA})[^、。\\s\ue000]{{0,6}}(?:(?:ファイル|{words.FOLDER_JA})の?)?[「『`]?\\Z"
 )
-_TIDY_JA = re.compile(f"(?P<tidy>{words.TIDY_JA})|整理|掃除|{words.CLEAN_JA}")
-_DO_IT = re.compile(
+_TIDY_JA = regex(f"(?P<tidy>{words.TIDY_JA})|整理|掃除|{words.CLEAN_JA}")
+_DO_IT = regex(
     rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)"
     rf"(?!\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z)",
     re.IGNORECASE,
 )
 """What is done to the name before it, which is no mere source then."""
-_INSTEAD = re.compile(
+_INSTEAD = regex(
     rf"{_QUOTE}(?:\s+(?:away|out))?\s*[,;:\u2013\u2014-]+\s*(?:(?:but|just|only|rather|instead|simply|please|and|then)\s+){{0,3}}"
     rf"(?:{_VERBS})\s+(?:it|them)(?!\w)(?![^.\n]*\bor\b)",
     re.IGNORECASE,
 )
 """What is to be done instead of what was denied."""
-_OR_ELSE = re.compile(
+_OR_ELSE = regex(
     rf"{_QUOTE},?\s+or\b[^.;\n\ue000]{{0,60}}?{_EDGE}"
     rf"(?:{words.any_of(f'{words.CHANGE}|{words.MAKE}')})\s+(?:it|them)(?!\w)",
     re.IGNORECASE,
 )
 """What else may be done with what is to be deleted."""
-_EXTENSION = re.compile(rf"(?<!\w)(?:extension|suffix)s?\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_EXTENSION_JA = re.compile("の拡張子を")
-_INSTEAD_JA = re.compile("[をはも]?(?:削除せず|消去せず|消さず|捨てず|移動せず)に?、?(?P<rest>[^。\n]*)")
-_RENAME_IT = re.compile(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
-_ONLY = re.compile(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_OWNS = re.compile(r"['\u2019]s\s")
-_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
-_RENAMES = re.compile(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
+_EXTENSION = regex(rf"(?<!\w)(?:extension|suffix)s?\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_EXTENSION_JA = regex("の拡張子を")
+_INSTEAD_JA = regex("[をはも]?(?:削除せず|消去せず|消さず|捨てず|移動せず)に?、?(?P<rest>[^。\n]*)")
+_RENAME_IT = regex(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
+_ONLY = regex(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_OWNS = regex(r"['\u2019]s\s")
+_JAPANESE = regex("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
+_RENAMES = regex(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
 _DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
 _DELETES_SOME = _verb(words.DELETE)
-_FILES = re.compile(rf"files?|{words.FOLDER}", re.IGNORECASE)
-_DENIED = re.compile(
+_FILES = regex(rf"files?|{words.FOLDER}", re.IGNORECASE)
+_DENIED = regex(
     rf"(?<!\w)(?!(?:{words.any_of(words.NO_DENIALS)})(?!\w))(?:{words.any_of(words.DENIALS)})(?!\w)[^.,;\n]{{0,40}}\Z",
     re.IGNORECASE,
 )
-_HOLDS = re.compile(words.FILES, re.IGNORECASE)
-_STANDS_IN = re.compile(
+_HOLDS = regex(words.FILES, re.IGNORECASE)
+_STANDS_IN = regex(
     r"\s*(?:from|in|inside|within|on|of|to|for|that|which)\s+(?!(?:(?:this|the|my|our|your|its|whole|entire)\s+)*"
     rf"(?:project|repo|repository|workspace|code\s?base|disk|{words.FOLDER})(?!\w))",
     re.IGNORECASE,
 )
 """What the word before it stands in, so that it need be no file."""
-_DELETES_FILES_JA = re.compile(
+_DELETES_FILES_JA = regex(
     rf"(?:(?:ファイル|{words.FOLDER_JA})|(?:\A|[。、!?\n]|プロジェクトの|リポジトリの)(?:(?!から|[のでが内中。、\n])[^\ue000]){{0,30}}(?:{words.FILES_JA}))を?"
     rf"(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません))"
 )
-_OUT_OF_JA = re.compile("\ue000[^、。\n\ue000]{0,40}から[^、。\n\ue000]{0,40}\\Z")
+_OUT_OF_JA = regex("\ue000[^、。\n\ue000]{0,40}から[^、。\n\ue000]{0,40}\\Z")
 _LISTED = ("listed", "named", "mentioned", "marked", "described", "tagged")
-_TAKES_AWAY = re.compile(
+_TAKES_AWAY = regex(
     rf"{_DELETES.pattern}|(?<!\w)(?:{words.any_of(words.MOVE)}|deleted|removed|erased|dropped|renamed|moved)(?!\w)"
     rf"|{words.MOVE_JA}",
     re.IGNORECASE,
 )
-_EVERYTHING = re.compile(
+_EVERYTHING = regex(
     rf"{_EDGE}(?<!の)(?:{words.any_of(words.EVERYTHING)})(?!\s+(?:in|under|below|inside|within|from)\s+(?!(?:this|here|it)\b"
     r"|(?:the|my|our)\s+(?:project|repo|repository|folder|directory|workspace|root)\b))",
     re.IGNORECASE,
 )
 """All of the project; what a folder holds is mentioned by the folder."""
 _GROUPS = tuple(
-    (re.compile(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
+    (regex(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
     for group, globs in words.GROUPS
 )
 _MAKES = _verb(words.MAKE)
 _ALTERS = _verb(words.MAKE, words.CHANGE, words.COPY)
-_PHRASE = re.compile(
+_PHRASE = regex(
     r"\s+((?:(?!(?:and|or|for|to|in|on|of|with|that|which|from|into|about|so)\b)[\w'-]+\s*){1,6})", re.IGNORECASE
 )
 _ADVERBS = frozenset("first now please quickly carefully today too again also properly short briefly then".split())
-_TESTS = re.compile(rf"(?:{words.TESTS})\Z", re.IGNORECASE)
-_DOCUMENTS = re.compile(rf"(?:{words.DOCUMENTS})\Z", re.IGNORECASE)
-_OBJECT_JA = re.compile(rf"([^\s、。をはがに]{{1,20}})(?:を|の)\S{{0,8}}?(?:{words.MAKE_JA}|{words.CHANGE_JA})")
-_TESTS_JA = re.compile(rf"(?:{words.TESTS_JA})\Z")
-_DOCUMENTS_JA = re.compile(rf"(?:{words.DOCUMENTS_JA})\Z", re.IGNORECASE)
+_TESTS = regex(rf"(?:{words.TESTS})\Z", re.IGNORECASE)
+_DOCUMENTS = regex(rf"(?:{words.DOCUMENTS})\Z", re.IGNORECASE)
+_OBJECT_JA = regex(rf"([^\s、。をはがに]{{1,20}})(?:を|の)\S{{0,8}}?(?:{words.MAKE_JA}|{words.CHANGE_JA})")
+_TESTS_JA = regex(rf"(?:{words.TESTS_JA})\Z")
+_DOCUMENTS_JA = regex(rf"(?:{words.DOCUMENTS_JA})\Z", re.IGNORECASE)
 _ARTICLES = frozenset(words.ARTICLES.split("|"))
 _PLACES = frozenset(words.PLACES.split("|"))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import terminal_output
 
@@ -45,27 +46,27 @@ _COLON = r"\s?[:\uff1a]\s*\Z"
 _NOT_ONE = r"(?!\s(?:the|this|these|each|all)\b)"
 _WHOSE = rf"(?:\s?[\[(][^\[\]()\n]{{0,60}}[\])]|\s(?:again|for{_NOT_ONE}(?:\s[^\s:]{{1,150}}){{1,2}}))?"
 
-_START = re.compile(r"\s*(?:\? |Enter |Press )")
-_PAIR = re.compile(_BRACKETED, re.IGNORECASE)
-_PAIR_LAST = re.compile(rf"(?:{_BRACKETED}|{_SINGLE}){_ENDING}", re.IGNORECASE)
-_BARE_LAST = re.compile(_BARE + _ENDING, re.IGNORECASE)
-_SECRET_LAST = re.compile(rf"{_NAMED}[^\n]{{0,200}}{_COLON}", re.IGNORECASE)
-_SECRET_ALONE = re.compile(_NAMED + _WHOSE + _COLON, re.IGNORECASE)
-_LOGIN_LAST = re.compile(r"\blogin:\s*\Z", re.IGNORECASE)
-_CHOICE = re.compile(r"\A\W*(?:select|choose)\b|\b(?:Select|Choose|SELECT|CHOOSE)\b")
-_CHOICE_LAST = re.compile(r"[>\u276f\u203a]\s+\Z")
-_CHOICE_ALONE = re.compile(r"\s*(?:#\?|[>\u276f\u203a])\s+")
-_PAGER_LAST = re.compile(r"(?:--More--(?:\s?\([^()\n]{0,40}\))?|\(END\))\s*\Z")
+_START = regex(r"\s*(?:\? |Enter |Press )")
+_PAIR = regex(_BRACKETED, re.IGNORECASE)
+_PAIR_LAST = regex(rf"(?:{_BRACKETED}|{_SINGLE}){_ENDING}", re.IGNORECASE)
+_BARE_LAST = regex(_BARE + _ENDING, re.IGNORECASE)
+_SECRET_LAST = regex(rf"{_NAMED}[^\n]{{0,200}}{_COLON}", re.IGNORECASE)
+_SECRET_ALONE = regex(_NAMED + _WHOSE + _COLON, re.IGNORECASE)
+_LOGIN_LAST = regex(r"\blogin:\s*\Z", re.IGNORECASE)
+_CHOICE = regex(r"\A\W*(?:select|choose)\b|\b(?:Select|Choose|SELECT|CHOOSE)\b")
+_CHOICE_LAST = regex(r"[>\u276f\u203a]\s+\Z")
+_CHOICE_ALONE = regex(r"\s*(?:#\?|[>\u276f\u203a])\s+")
+_PAGER_LAST = regex(r"(?:--More--(?:\s?\([^()\n]{0,40}\))?|\(END\))\s*\Z")
 
-_QUOTED = re.compile(
+_QUOTED = regex(
     r"\"[^\"]*\"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|\u201c[^\u201d]*\u201d|\u201e[^\u201c\u201d]*[\u201c\u201d]"
     r"|\u2018[^\u2019]*\u2019(?!\w)|«[^»]*»|\u2039[^\u203a]*\u203a|「[^」]*」|『[^』]*』"
 )
-_STRUCTURED = re.compile(r'\s*(?:\{|\[\s*[{"\]])')
-_TOLD = re.compile(r"\s*(?:[>#|*+-]\s|//|\d+[.)]\s)")
-_SENTENCE_GOES_ON = re.compile(r"[^\W_][\s\S]*[.!。]\s*\Z")
-_SPINNER_LAST = re.compile(r"[\s|/\\\u2010-\u2015*+.…·•\u2190-\u21ff\u2500-\u27bf\u2800-\u28ff-]+\Z")
-_SPINNER_FIRST = re.compile(r"\A\s*[|/\\*+.…·•\u2190-\u21ff\u2500-\u27bf\u2800-\u28ff-]+\s+")
+_STRUCTURED = regex(r'\s*(?:\{|\[\s*[{"\]])')
+_TOLD = regex(r"\s*(?:[>#|*+-]\s|//|\d+[.)]\s)")
+_SENTENCE_GOES_ON = regex(r"[^\W_][\s\S]*[.!。]\s*\Z")
+_SPINNER_LAST = regex(r"[\s|/\\\u2010-\u2015*+.…·•\u2190-\u21ff\u2500-\u27bf\u2800-\u28ff-]+\Z")
+_SPINNER_FIRST = regex(r"\A\s*[|/\\*+.…·•\u2190-\u21ff\u2500-\u27bf\u2800-\u28ff-]+\s+")
 
 
 class Prompt(NamedTuple):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import prompt_words as words
 
@@ -39,19 +40,19 @@ class Replacement(NamedTuple):
 
 _NAME = "(?<!\ue000)\ue000++"
 _INTO = r"(?:to|into|as|with|by|for|->|=>|-->|\u2192)"
-_MARKED = re.compile("\ue000++")
+_MARKED = regex("\ue000++")
 _OPENS = r"[\"'`(\[*「『]*"
 _CLOSES = r"(?:[\"`)\]*」』]|'(?!s\b))*"
 _CALLED = rf"(?:files?|{words.FOLDER})\s+(?:called|named)"
 _ARTICLES = words.any_of("|".join(each for each in words.ARTICLES.split("|") if each not in ("called", "named")))
-_LEAD = re.compile(rf"(?:(?<!\w)(?:(?:{_CALLED}|{_ARTICLES})\s+)+|(?:ファイル)?){_OPENS}\Z", re.IGNORECASE)
-_TAIL = re.compile(
+_LEAD = regex(rf"(?:(?<!\w)(?:(?:{_CALLED}|{_ARTICLES})\s+)+|(?:ファイル)?){_OPENS}\Z", re.IGNORECASE)
+_TAIL = regex(
     rf"{_CLOSES}(?:\s+(?:{words.FOLDER}|files?)(?!\w)|(?:という(?:名前の)?)?(?:ファイル|{words.FOLDER_JA})(?!名))?",
     re.IGNORECASE,
 )
-_LIST = re.compile(rf"\ue000++(?:\s*(?:{words.any_of(words.JOINS)})\s*\ue000++)++", re.IGNORECASE)
-_INTO_IT = re.compile(rf"\s{_INTO}\s+\Z", re.IGNORECASE)
-_FROM_IT = re.compile(rf"\s+{_INTO}\s", re.IGNORECASE)
+_LIST = regex(rf"\ue000++(?:\s*(?:{words.any_of(words.JOINS)})\s*\ue000++)++", re.IGNORECASE)
+_INTO_IT = regex(rf"\s{_INTO}\s+\Z", re.IGNORECASE)
+_FROM_IT = regex(rf"\s+{_INTO}\s", re.IGNORECASE)
 """A list between both of these ends one pair and begins the next."""
 
 
@@ -64,7 +65,7 @@ def _compiled(phrases: Sequence[str]) -> tuple[re.Pattern[str], ...]:
         for role in ("old", "new"):
             pattern = pattern.replace(f"{{{role}}}", f"(?P<{role}>{_NAME})" + ("" if spaced else r"\s*"))
         border = r"(?<![\w\-])" if spaced and phrase[0] not in "{\ue000" else ""
-        patterns.append(re.compile(border + pattern, re.IGNORECASE))
+        patterns.append(regex(border + pattern, re.IGNORECASE))
     return tuple(patterns)
 
 
@@ -77,29 +78,29 @@ _PHRASES = (
     (TURNED, _compiled((*words.TURNED, *words.TURNED_JA))),
 )
 _ARROWS = _compiled((r"{old} (?:->|=>|-->|\u2192) {new}", r"{old}(?:->|=>|-->|\u2192){new}"))
-_MOVES = re.compile(
+_MOVES = regex(
     rf"(?<![\w\-])(?:{words.any_of(words.MOVE)}|{words.RENAMES})(?![\w\-])|{words.MOVE_JA}", re.IGNORECASE
 )
 """With one of these in the text an arrow between two names is a rename."""
-_AGAIN = re.compile(
+_AGAIN = regex(
     rf"(?:\s*(?:[,;&]|\band\b)|\s*\n)+[ \t]*(?:[-*+]\s+)?(?P<old>{_NAME})\s+{_INTO}\s+(?P<new>{_NAME})", re.IGNORECASE
 )
 """A second pair behind the first, without the verb."""
-_BEFORE_JA = re.compile(f"(?P<old>{_NAME})(?:を|は)(?P<new>{_NAME})[にへとで]、?\\s*\\Z")
+_BEFORE_JA = regex(f"(?P<old>{_NAME})(?:を|は)(?P<new>{_NAME})[にへとで]、?\\s*\\Z")
 """A pair before the one that has the verb."""
-_PART_OF = re.compile(r"(?:\A|\W)(?:of|to|in|from|for|on|at|about|with|by|than)\s+\Z", re.IGNORECASE)
+_PART_OF = regex(r"(?:\A|\W)(?:of|to|in|from|for|on|at|about|with|by|than)\s+\Z", re.IGNORECASE)
 """What makes the name behind it no subject."""
-_SAID_IN = re.compile(
+_SAID_IN = regex(
     rf"(?:(?:\A|\W)(?:in|inside|within|under|throughout|across|of)\s+(?P<en>{_NAME})[,:]?|(?P<colon>{_NAME})\s*[:\uff1a]"
     rf"|(?P<ja>{_NAME})(?:内|中|の中|のなか)?(?:の|にある|に書かれた|では|で)、?)"
     r"\s*(?:please|now|just|then|you should|we should|you must)?\s*\Z",
     re.IGNORECASE,
 )
-_IN_WHICH = re.compile(rf"\s+(?:inside|in|within|under|throughout|across|on|from)\s+(?P<name>{_NAME})", re.IGNORECASE)
-_EVERYWHERE = re.compile(rf"\s+(?:{words.EVERYWHERE})(?!\w)", re.IGNORECASE)
-_DENIED_JA = re.compile(f"[^。、\\n\ue000]{{0,8}}?(?:{words.DENIALS_JA})")
-_ITS_PART = re.compile(r"['\u2019]s(?!\w)|の(?!代わり|かわり|名)|から")
-_ASKS = re.compile(rf"\s*(?:{words.WH}|{words.ASKS_FIRST})(?![\w-])", re.IGNORECASE)
+_IN_WHICH = regex(rf"\s+(?:inside|in|within|under|throughout|across|on|from)\s+(?P<name>{_NAME})", re.IGNORECASE)
+_EVERYWHERE = regex(rf"\s+(?:{words.EVERYWHERE})(?!\w)", re.IGNORECASE)
+_DENIED_JA = regex(f"[^。、\\n\ue000]{{0,8}}?(?:{words.DENIALS_JA})")
+_ITS_PART = regex(r"['\u2019]s(?!\w)|の(?!代わり|かわり|名)|から")
+_ASKS = regex(rf"\s*(?:{words.WH}|{words.ASKS_FIRST})(?![\w-])", re.IGNORECASE)
 
 
 def find(text: str) -> Iterator[Replacement]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 
 from orchestrator.core import message_lines, names, status_marks, strict_json
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.message_lines import Line
 from orchestrator.core.running import prompt_words as words
 
@@ -20,17 +21,17 @@ BLOCKED = "BLOCKED"
 _UNFINISHED = frozenset(words.UNFINISHED.split("|"))
 _CODES = "|".join(each.replace("_", "[ _-]") for each in sorted(_UNFINISHED, key=len, reverse=True))
 _DECORATED = r"[^\w`\"'(]*"
-_LINE = re.compile(
+_LINE = regex(
     rf"{_DECORATED}(?:(?:final |overall )?(?:{words.STATES})\W*[:=|\uff1a]\W*)(?-i:(?P<said>{_CODES}))(?![\w])"
     rf"|{_DECORATED}(?-i:(?P<bare>{words.UNFINISHED_ALONE}))(?=\W*\Z|[*_]*\s*[:.!,\uff1a\u2014\u2013-])"
     rf"(?!\W*(?:none|no|nothing|n/a|0)\W*\Z)|{_DECORATED}(?:{words.STATES_JA})\W*[:=\uff1a]?\W*(?P<ja>{words.UNFINISHED_JA})",
     re.IGNORECASE,
 )  # fmt: skip
-_SPOKEN_OF = re.compile(
+_SPOKEN_OF = regex(
     rf"\A\s*(?:`[^`]*`|\"[^\"]*\")\s+\w|(?<!\w)(?:{_CODES})[*_`\"')\]]*\s+(?:{words.SPOKEN_OF})(?!\w)", re.IGNORECASE
 )
 """A sentence about a status, and not a report of it."""
-_BREAKS = re.compile("[\f\v\x1c-\x1e\x85\u2028\u2029]")
+_BREAKS = regex("[\f\v\x1c-\x1e\x85\u2028\u2029]")
 _LOOKED_AT = 500
 """Characters of a line that are looked at: a status stands at its beginning."""
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.core import names, strict_json
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import codes, prompt_words
 from orchestrator.hints import Any
@@ -44,9 +45,9 @@ _MEANINGS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "[cm]?": "[cm]?", "[
 
 Argv = tuple[str, ...]
 
-TO_PASS = re.compile(rf"(?<![\w.\-/])(?:{prompt_words.TO_PASS})|{prompt_words.TO_PASS_JA}", re.IGNORECASE)
+TO_PASS = regex(rf"(?<![\w.\-/])(?:{prompt_words.TO_PASS})|{prompt_words.TO_PASS_JA}", re.IGNORECASE)
 """What orders that tests pass, in a text with its mentions blackened."""
-_ONLY_SPEAKS = re.compile(rf"(?<!\w)(?:{prompt_words.SPEAKS_OF_PASSING})(?!\w)[^,.;\n]*\Z", re.IGNORECASE)
+_ONLY_SPEAKS = regex(rf"(?<!\w)(?:{prompt_words.SPEAKS_OF_PASSING})(?!\w)[^,.;\n]*\Z", re.IGNORECASE)
 
 
 class Detection(NamedTuple):
@@ -163,7 +164,7 @@ def _matches(path: str, patterns: tuple[str, ...]) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(_expression, patterns)) or r"(?!)", re.DOTALL)
+    return regex("|".join(map(_expression, patterns)) or r"(?!)", re.DOTALL)
 
 
 def _expression(pattern: str) -> str:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from orchestrator.core import task_types
+from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.names import shown
 from orchestrator.core.running import ambiguity, mentions, prompt_words, renamed_files, tests_exist
@@ -21,48 +22,48 @@ from orchestrator.errors import UsageError
 
 
 def _words(english: str, japanese: str = "") -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])(?:{english})(?![\w-]|\.\w){f'|{japanese}' if japanese else ''}", re.IGNORECASE)
+    return regex(rf"(?<![\w-])(?:{english})(?![\w-]|\.\w){f'|{japanese}' if japanese else ''}", re.IGNORECASE)
 
 
 _REPORT = _words(words.REPORT, words.REPORT_JA)
 _NO_REPORT = _words(words.NO_REPORT, words.NO_REPORT_JA)
-_REVIEW = re.compile(f"{words.REVIEW}|{words.REVIEW_JA}", re.IGNORECASE)
-_CONFIG = re.compile(rf"(?<![\w-])(?:{words.CONFIG})(?![\w-])|{words.CONFIG_NAMES}", re.IGNORECASE)
+_REVIEW = regex(f"{words.REVIEW}|{words.REVIEW_JA}", re.IGNORECASE)
+_CONFIG = regex(rf"(?<![\w-])(?:{words.CONFIG})(?![\w-])|{words.CONFIG_NAMES}", re.IGNORECASE)
 _LIGHT = _words(f"{words.LIGHT}|{words.SED}", words.LIGHT_JA)
 _ORDERS = "|".join((words.MAKE, words.CHANGE, words.DELETE, words.CLEAN, words.MOVE, words.COPY, words.ORDERS_TOO))
 _ORDER = _words("|".join(sorted(_ORDERS.split("|"), key=len, reverse=True)))
 _ASKS = _words(words.ASKS)
 _WH = _words(words.WH)
-_PROPOSES = re.compile(rf"(?:{words.PROPOSES})(?!\w)", re.IGNORECASE)
-_LISTED = re.compile(words.LISTED, re.IGNORECASE)
-_WISHES = re.compile(words.WISHES, re.IGNORECASE)
-_BEGS = re.compile(rf"(?<!\w)(?:{words.BEGS})", re.IGNORECASE)
+_PROPOSES = regex(rf"(?:{words.PROPOSES})(?!\w)", re.IGNORECASE)
+_LISTED = regex(words.LISTED, re.IGNORECASE)
+_WISHES = regex(words.WISHES, re.IGNORECASE)
+_BEGS = regex(rf"(?<!\w)(?:{words.BEGS})", re.IGNORECASE)
 _GOVERNS = _words(words.GOVERNS)
-_LEADS = re.compile(
+_LEADS = regex(
     rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)]|todo:?|task:?|step \d+:?)\s+)?(?:(?:{words.POLITE})[\s,:]+){{0,8}}", re.IGNORECASE
 )
-_CONDITION = re.compile(words.CONDITION, re.IGNORECASE)
-_JOIN = re.compile(
+_CONDITION = regex(words.CONDITION, re.IGNORECASE)
+_JOIN = regex(
     r"(?P<colon>:\s+)|,\s+(?:(?:and|then|but|or)\s+)?|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE
 )
-_CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) (?:you|someone|somebody|anyone)\b", re.IGNORECASE)
-_OBJECT = re.compile(
+_CAN_YOU = regex(r"(?<!\w)(?:can|could|would|will) (?:you|someone|somebody|anyone)\b", re.IGNORECASE)
+_OBJECT = regex(
     rf"\s+(?:(?:only|just)\s+)?(?:(?:in)?to\s+)?(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)",
     re.IGNORECASE,
 )
-_NOUN = re.compile(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
-_SENTENCE = re.compile("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001
-_ORDER_JA = re.compile(
+_NOUN = regex(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
+_SENTENCE = regex("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001
+_ORDER_JA = regex(
     rf"(?:{words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA}|{words.CLEAN_JA}|{words.MOVE_JA}|{words.COPY_JA}|{words.SET_JA}|[A-Za-z0-9]){words.ORDER_JA}"
 )
-_ASKS_JA = re.compile(f"{words.ASKS_JA}|か[。？?]?\\Z")  # noqa: RUF001
-_POLITE_JA = re.compile(words.POLITE_JA)
-_CUT_JA = re.compile(
+_ASKS_JA = regex(f"{words.ASKS_JA}|か[。？?]?\\Z")  # noqa: RUF001
+_POLITE_JA = regex(words.POLITE_JA)
+_CUT_JA = regex(
     f"[、,]|(?<=て)\\s+|(?:(?<=調べて)|(?<=見つけて)|(?<=確認して))(?={words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA})"
 )
-_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_QUESTION = re.compile("[?\uff1f][\"')\\]」]*\\s*\\Z")
-_END = re.compile(r"[\s.!]*\Z")
+_JAPANESE = regex("[\u3040-\u30ff\u3400-\u9fff]")
+_QUESTION = regex("[?\uff1f][\"')\\]」]*\\s*\\Z")
+_END = regex(r"[\s.!]*\Z")
 _ORDERED, _MIXED, _ASKED = "ordered", "mixed", "asked"
 
 
@@ -190,14 +191,14 @@ def _edit(text: str, sentences: Sequence[str]) -> str:
     return task_types.LIGHT_EDIT if light else task_types.IMPLEMENTATION
 
 
-_DESTRUCTIVE = re.compile(
+_DESTRUCTIVE = regex(
     rf"(?<![\w.-])(?:{'|'.join(prompt_words.DESTRUCTIVE_COMMANDS)})(?![\w-])"
     rf"|(?<![\w.-])(?:{'|'.join(prompt_words.DESTRUCTIVE_PHRASES)})|{'|'.join(prompt_words.DESTRUCTIVE_JA)}",
     re.IGNORECASE,
 )
-_PRECIOUS = re.compile(prompt_words.PRECIOUS, re.IGNORECASE | re.ASCII)
+_PRECIOUS = regex(prompt_words.PRECIOUS, re.IGNORECASE | re.ASCII)
 # Whether a branch is deleted by force is a matter of case.
-_BRANCH = re.compile(rf"(?<![\w.-]){prompt_words.GIT}branch\s+(?:\S+\s+){{0,3}}?-[a-zA-Z]*D")
+_BRANCH = regex(rf"(?<![\w.-]){prompt_words.GIT}branch\s+(?:\S+\s+){{0,3}}?-[a-zA-Z]*D")
 
 
 def collapsed(text: str) -> str:

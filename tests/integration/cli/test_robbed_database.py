@@ -93,11 +93,11 @@ def test_a_run_says_it_as_well(run: Run, database: pathlib.Path, tmp_path: pathl
 def test_the_doctor_says_first_what_is_gone_and_not_all_that_went_with_it(run: Run, database: pathlib.Path) -> None:
     with opened(database) as connection:
         connection.execute("DROP TRIGGER agent_reports_are_never_changed")
-        connection.execute("DROP TRIGGER sessions_moves_are_recorded")
+        connection.execute("DROP TRIGGER criteria_moves_are_recorded")
         connection.execute("DROP TABLE runs")
     findings = [line for line in run("doctor").stdout.decode().splitlines() if line.startswith(("error", "  and"))]
     assert findings == [
-        "error TABLE_MISSING: The table runs is missing, and with it 16 of its triggers and indexes.",
+        "error TABLE_MISSING: The table runs is missing, and with it 11 of its triggers and indexes.",
         "error TRIGGER_MISSING: The trigger agent_reports_are_never_changed is missing.",
-        "  and 1 more of this kind: sessions_moves_are_recorded",
+        "  and 1 more of this kind: criteria_moves_are_recorded",
     ]

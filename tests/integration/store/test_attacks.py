@@ -114,7 +114,8 @@ ATTACKS = [
     ("update that returns rows", "UPDATE task_groups SET status = 'completed' RETURNING *", APPROVED, APPROVED),
     ("a status of bytes", f"{UNCHECKED} UPDATE task_groups SET status = x'636f6d706c65746564'", "ILLEGAL_MOVE",
      "ILLEGAL_MOVE"),
-    ("no status", f"{UNCHECKED} UPDATE OR REPLACE task_groups SET status = NULL", "NOT NULL", "NOT NULL"),
+    ("no status", f"{UNCHECKED} UPDATE OR REPLACE task_groups SET status = NULL", "STATUS_CHANGE_MISSING",
+     "STATUS_CHANGE_MISSING"),
     (
         "a status that was recorded before",
         "UPDATE task_groups SET (status, status_seq, status_changed_by) = (SELECT to_status, seq, changed_by"

@@ -193,7 +193,7 @@ def _insist(url: str, session: str, crash: int, lost: list[str]) -> None:
 
 OLDER = constants.SCHEMA_VERSION - 1
 TO_OLDER = f"""BEGIN; SET orchestrator.write = '1'; DROP INDEX ix_refusals_turn;
-    DROP TRIGGER runs_moves_are_legal ON runs; UPDATE alembic_version SET version_num = '{OLDER:04}'; COMMIT;"""
+    DROP TRIGGER runs_move_by_the_rules ON runs; UPDATE alembic_version SET version_num = '{OLDER:04}'; COMMIT;"""
 WORKER = """
 import json, sys, time
 from orchestrator import bootstrap

@@ -47,7 +47,7 @@ CHANGES = """BEGIN; SET orchestrator.write = '1';
     DROP INDEX ix_refusals_turn; CREATE INDEX ix_old ON tasks (title);
     ALTER TABLE tasks DROP COLUMN claim_beat_at; ALTER TABLE agents DROP CONSTRAINT ck_agents_kind;
     ALTER TABLE run_files ADD CONSTRAINT ck_old CHECK (present >= 0);
-    DROP TRIGGER runs_moves_are_legal ON runs; DROP TABLE adoptions;
+    DROP TRIGGER runs_move_by_the_rules ON runs; DROP TABLE adoptions;
     UPDATE alembic_version SET version_num = '0016'; COMMIT;"""
 """What a later version may change, in the other direction."""
 IN_THE_WAY = [

@@ -287,7 +287,7 @@ def test_a_file_that_says_to_be_older_than_it_is_is_not_upgraded(used: pathlib.P
 
 
 def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(used: pathlib.Path) -> None:
-    stamp(used, f"DROP INDEX {constants.SCHEMA_MARKS[0]}")
+    stamp(used, f"DROP TRIGGER {constants.SCHEMA_MARKS[0]}")
     sqlite.connect(used, write=True).close()
 
 
