@@ -153,9 +153,9 @@ class Letters:
         text = self.text
         if len(text) < SHORT:
             if "_" not in text or _SPLIT_ENDS.isdisjoint([part[-_SPLIT_END:] for part in text.split("_")]):
-                return "Q~" in text
+                return "~" in text and "Q~" in text
             return any(map(text.__contains__, tables.SPLIT))
-        return "Q~" in text or ("_" in text and compiled(_SPLIT_MARKS).search(text) is not None)
+        return ("~" in text and "Q~" in text) or ("_" in text and compiled(_SPLIT_MARKS).search(text) is not None)
 
     def spells_controls(self) -> bool:
         r"""Whether characters that no terminal shows may be spelt out in it, as `\x1b` or `^[`."""

@@ -41,7 +41,7 @@ WORDS = (
 _COMMON = ("pass", "secret", "token", "key", "user")
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
 """The same of a shorter word, with what follows it."""
-_RARE = "ZJQKXVWGYB*:/jzqx\"_kPHAU=vwbpy<["
+_RARE = "~ZJQKXVWGYB*:/jzqx\"_kPHAU=vwbpy<["
 """Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
 _ANCHORS = (*"KIAJG/PBzqjxk*wv_b=p", "se")
 """What several literals share, the rarest first."""
