@@ -27,8 +27,11 @@ LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 long_form = pytest.mark.skipif(not LONG, reason="in the long form of the drills: ORCHESTRATOR_LONG_DRILLS=1")
 # A busy machine is no failure of a property; the long form of the drills looks at more examples.
 hypothesis.settings.register_profile("project", deadline=None, print_blob=True, max_examples=100 if LONG else 20)
-# What CI finds depends on the change alone; chance looks for more wherever else the tests are run.
-hypothesis.settings.register_profile("ci", hypothesis.settings.get_profile("project"), derandomize=True, database=None)
+# What CI finds depends on the change alone, so that it looks at few; chance looks for more wherever else they are run.
+hypothesis.settings.register_profile(
+    "ci", hypothesis.settings.get_profile("project"), derandomize=True, database=None,
+    max_examples=100 if LONG else 10,
+)  # fmt: skip
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "project")
 
 # What this machine has seen of the tests' databases is none of the user's.

@@ -10,8 +10,8 @@ from tests.acceptance import exploring, walking
 from tests.acceptance.exploring import Setting
 from tests.conftest import LONG
 
-WALKS, STEPS = (2000, 100) if LONG else (56, 60)
-STATES = 20_000 if LONG else 80
+WALKS, STEPS = (2000, 100) if LONG else (24, 60)
+STATES = 20_000 if LONG else 40
 BLOCKS = 8
 
 

@@ -319,7 +319,7 @@ def test_the_model_and_the_record_never_disagree() -> None:
     hypothesis.stateful.run_state_machine_as_test(
         Machine,
         settings=hypothesis.settings(
-            max_examples=2000 if LONG else 25, stateful_step_count=80 if LONG else 50, deadline=None,
+            max_examples=2000 if LONG else 12, stateful_step_count=80 if LONG else 50, deadline=None,
             report_multiple_bugs=False, phases=PHASES, suppress_health_check=list(hypothesis.HealthCheck),
         ),
     )

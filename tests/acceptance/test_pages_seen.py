@@ -19,7 +19,7 @@ from orchestrator import bootstrap
 from orchestrator.app.kernel import operations
 from tests.acceptance import replhouse
 from tests.acceptance.pagehouse import Watched, WebHouse, browsing, overflow
-from tests.conftest import LONG
+from tests.conftest import LONG, long_form
 
 AXE_VERSION = "4.14.1"
 _CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
@@ -94,7 +94,7 @@ def others(session: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [SIZES[0], *(pytest.param(each, marks=long_form) for each in SIZES[1:])])
 def test_no_page_has_a_violation_or_is_wider_than_its_window(
     house: WebHouse, browser: Any, size: int, width: int, scheme: str
 ) -> None:

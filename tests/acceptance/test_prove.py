@@ -21,7 +21,7 @@ from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader
 from tests import conftest
 
-STATES = 200 if conftest.LONG else 100
+STATES = 200 if conftest.LONG else 50
 LONG = conftest.long_form
 Document = dict[str, Any]
 Change = Callable[[Document], object]

@@ -33,6 +33,8 @@ EXTRAS = {
     "postgres": "from orchestrator.store import postgresql",
 }
 """Each extra by itself, and what imports what it is for."""
+BRIEF = ("web", "postgres")
+"""Those that are always tried: each is installed, and compiled when it is first imported."""
 
 
 def ran(*command: str | pathlib.Path, folder: pathlib.Path, **more: str) -> str:
@@ -165,7 +167,7 @@ def with_uv(python: pathlib.Path, wheel: pathlib.Path, folder: pathlib.Path, mor
     return folder / "bin/orchestrator"
 
 
-@pytest.mark.parametrize("install", [with_pip, with_pipx, with_uv])
+@pytest.mark.parametrize("install", [with_pip, pytest.param(with_pipx, marks=conftest.long_form), with_uv])
 @pytest.mark.parametrize("python", pythons(), ids=lambda python: python.parts[-3])
 def test_the_command_works_however_it_was_installed(
     install: object, python: pathlib.Path, wheel: pathlib.Path, releases: dict[str, str], tmp_path: pathlib.Path
@@ -183,7 +185,9 @@ def test_every_extra_is_tried() -> None:
     assert EXTRAS.keys() == declared.keys()
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@pytest.mark.parametrize(
+    "extra", [each if each in BRIEF else pytest.param(each, marks=conftest.long_form) for each in EXTRAS]
+)
 def test_each_extra_can_be_had_by_itself(
     extra: str, wheel: pathlib.Path, releases: dict[str, str], tmp_path: pathlib.Path
 ) -> None:

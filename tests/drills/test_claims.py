@@ -19,7 +19,7 @@ from tests.drills import field
 pytestmark = pytest.mark.slow
 
 SESSION = field.SESSION
-ROUNDS, PROCESSES = (100, 100) if LONG else (6, 40)
+ROUNDS, PROCESSES = (100, 100) if LONG else (4, 24)
 
 
 @pytest.fixture

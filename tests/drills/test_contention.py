@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 PROCESSES, GROUPS = 8, 20
 COUNT = 500 if LONG else 60
-SECONDS = 20.0 if LONG else 3.0
+SECONDS = 20.0 if LONG else 2.0
 
 
 def test_eight_processes_route_at_once_and_nothing_is_lost(

@@ -31,7 +31,7 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("audit", "replay", "S1"), ("audit", "head"), ("audit", "export", "S1", "--output", "-"),
     ("validate", "S1", "--dry-run"), ("workflow", "show"), ("db", "check"), ("db", "current"), ("doctor",),
 )  # fmt: skip
-FLIPS = 400 if LONG else 8
+FLIPS = 400 if LONG else 4
 TEXTS = (
     ("agent_reports", "summary"), ("agent_reports", "details"), ("router_decisions", "action"), ("sessions", "goal"),
     ("task_groups", "name"), ("task_groups", "status"), ("audit_events", "input"), ("audit_events", "actor"),

@@ -15,9 +15,9 @@ from tests.drills.field import AT, SESSION
 
 pytestmark = pytest.mark.slow
 
-EVERY = 7 if LONG else 3001
+EVERY = 7 if LONG else 5003
 """At every so-manieth statement a process is killed."""
-LAST = 40 if LONG else 6
+LAST = 40 if LONG else 4
 """How many statements at the end are each tried: there the file is put in its place."""
 
 

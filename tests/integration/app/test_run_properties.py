@@ -34,7 +34,7 @@ TASKS = {"UNBLOCK_NOT_PERMITTED", "ILLEGAL_MOVE", "COMPLETION_GATE", "ASSIGNEE_B
 STEPS = ("queue", "add", "start", "finish", "hold", "cancel", "again", "unanswered", "abandon", "answer", "meddle")
 WEIGHTS = (10, 2, 18, 10, 5, 3, 5, 2, 2, 8, 2)
 
-_slow = settings(max_examples=100 if LONG else 25, suppress_health_check=[HealthCheck.too_slow])
+_slow = settings(max_examples=100 if LONG else 10, suppress_health_check=[HealthCheck.too_slow])
 _random = st.randoms(use_true_random=False)
 
 

@@ -28,7 +28,7 @@ AGENTS = list(ABOVE)
 STATUSES = ("backlog", "todo", "in_progress", "blocked", "done", "cancelled")
 
 Step = tuple[Any, ...]
-_slow = settings(max_examples=100 if LONG else 20, suppress_health_check=[HealthCheck.too_slow])
+_slow = settings(max_examples=100 if LONG else 10, suppress_health_check=[HealthCheck.too_slow])
 _random = st.randoms(use_true_random=False)
 LIKELY = {
     "backlog": ("todo", "in_progress", "in_progress"),

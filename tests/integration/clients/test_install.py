@@ -411,7 +411,7 @@ class _Cut(BaseException):
     """The process ends."""
 
 
-@settings(max_examples=100 if LONG else 15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100 if LONG else 6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example(files={CLAUDE.developer: b"mine"}, calls=[{"kind": 0, "force": True}], cut=0, removals=2)
 @example(files={CODEX.developer: b"mine"}, calls=[{"kind": 1, "force": True}], cut=0, removals=2)
 @example(files={CLAUDE.developer: b"mine"}, calls=[{"kind": 0, "force": True}], cut=2, removals=0)

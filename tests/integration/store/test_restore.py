@@ -360,7 +360,7 @@ def killed_writer(database: pathlib.Path, state: pathlib.Path | None = None) -> 
 def calls(last: int) -> Iterator[int]:
     """Where to kill: everywhere near the end, now and then before."""
     yield from range(1, last - 60, 1 if LONG else max(1, last // 2))
-    yield from range(max(1, last - 60), last + 1, 1 if LONG else 12)
+    yield from range(max(1, last - 60), last + 1, 1 if LONG else 20)
 
 
 # What doctor says of a backup that was only copied

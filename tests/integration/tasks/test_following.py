@@ -71,7 +71,7 @@ def stopped(answer: dict[str, Any]) -> bool:
 
 
 stories = given(OWNERS, PRIORITIES, STEPS)
-few = settings(max_examples=100 if LONG else 20, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=100 if LONG else 10, suppress_health_check=list(HealthCheck))
 
 
 @few

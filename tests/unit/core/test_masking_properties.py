@@ -19,7 +19,7 @@ from tests.unit.core.test_masking_kinds import plain
 from tests.unit.core.test_masking_streams import streamed
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more")
-EXAMPLES = settings(max_examples=300 if LONG else 60, deadline=None)
+EXAMPLES = settings(max_examples=300 if LONG else 20, deadline=None)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MIXED = LETTERS + LETTERS.upper() + "0123456789"
 
@@ -149,7 +149,7 @@ def survivors(secret: str, shown: str) -> list[str]:
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@settings(max_examples=100 if LONG else 50, deadline=None)
+@settings(max_examples=100 if LONG else 20, deadline=None)
 @given(value=values, before=texts, border=st.integers(0, 200))
 def test_p25_no_part_of_a_secret_survives(form: str, value: str, before: str, border: int) -> None:
     text = f"{form.format(value)}\n"
@@ -159,7 +159,7 @@ def test_p25_no_part_of_a_secret_survives(form: str, value: str, before: str, bo
 
 
 @pytest.mark.parametrize("form", KEY_FORMS.values(), ids=KEY_FORMS)
-@settings(max_examples=100 if LONG else 50, deadline=None)
+@settings(max_examples=100 if LONG else 20, deadline=None)
 @given(value=values, before=texts, after=texts)
 def test_p24_no_part_of_a_key_survives_whatever_is_around_it(form: str, value: str, before: str, after: str) -> None:
     shown = masking.mask(f"{before}\n {form.format(value)} {after}")

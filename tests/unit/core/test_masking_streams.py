@@ -14,7 +14,7 @@ from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, KEYS, LONG_KEYS, M
 REGISTERED = ("open-sesame-1", "sesame-1-and-more", "{\n  two lines\n}")
 LONGEST_HELD = 20_000
 SMALL_HELD = 16
-MANY = 200_000
+MANY = 200_000 if LONG else 60_000
 BEHIND = f'-----END PRIVATE KEY-----", "d": "{"y z " * 170}"}}'
 
 
@@ -46,8 +46,8 @@ TEXTS = {
 def test_p25_a_border_anywhere_changes_nothing(text: str, keys_only: bool) -> None:
     masked = masking.mask_keys if keys_only else masking.mask
     whole = masked(text, REGISTERED)
-    # In the short form each of the two takes every eighth border.
-    borders = halves(text) if LONG or not text else halves(text, 4 * int(keys_only), 8)
+    # In the short form each of the two takes every twentieth border.
+    borders = halves(text) if LONG or not text else halves(text, min(10, len(text)) * int(keys_only), 20)
     assert {streamed(pieces, REGISTERED, keys_only) for pieces in borders} == {whole}
     assert streamed(text, REGISTERED, keys_only) == whole
 
