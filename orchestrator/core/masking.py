@@ -146,9 +146,25 @@ def mask_value(value: Any, secrets: Sequence[str] = ()) -> Any:
 
 def _mask_deep(value: Any, secrets: Sequence[str]) -> Any:
     if isinstance(value, Mapping):
+        if _is_kubernetes_secret(value):
+            value = {name: _named_secret(item) if name in _SECRET_DATA else item for name, item in value.items()}
         masked = ((_mask_member(name, secrets, mask), item) for name, item in value.items())
         return {name: _mask_named(name, item, secrets) for name, item in masked}
     return _mask_all(value, lambda text: _mask_member(text, secrets, mask), lambda item: _mask_deep(item, secrets))
+
+
+_SECRET_DATA = ("data", "stringData")
+
+
+def _is_kubernetes_secret(value: Mapping[str, Any]) -> bool:
+    return value.get("kind") == "Secret" and any(map(value.__contains__, _SECRET_DATA))
+
+
+def _named_secret(data: Any) -> Any:
+    """What the data of a Kubernetes secret hold, masked as behind the name of a secret."""
+    if isinstance(data, Mapping):
+        return {name: _named_secret(item) for name, item in data.items()}
+    return mask_named("secret", data) if isinstance(data, str) else data
 
 
 def _alters(texts: list[str], masked: Callable[[str, Sequence[str]], str], secrets: Sequence[str]) -> bool:
@@ -175,6 +191,8 @@ def _gather(value: Any, texts: list[str], harmless: Container[str]) -> bool:
         if value not in harmless:
             texts.append(value)
     elif isinstance(value, Mapping):
+        if _is_kubernetes_secret(value):
+            return False
         for name, item in value.items():
             if isinstance(item, str | int | float) and not isinstance(item, bool) and named(name) is not None:
                 return False

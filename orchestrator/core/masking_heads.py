@@ -118,6 +118,8 @@ Match = re.Match[str]
 _RUN_STOPS = r"[^A-Za-z0-9_-]"
 _URL_STOPS = r"[\s/?#\"'<>\\`]"
 _NUMBER_BEFORE = r"(?:\A|[^0-9])[0-9]{6,12}\Z"
+_AZURE_BEFORE = r"(?:\A|[^A-Za-z0-9_.~-])[A-Za-z0-9_.~-]{3}\Z"
+"""Three characters of a client secret stand before what it is known by, and stay."""
 _DOTTED_STOPS = r"[^A-Za-z0-9_.-]|\.(?!\.?[A-Za-z0-9_-])"
 _SHORTEST_PART, _ENCRYPTED_WINDOW = 8, 80
 _ESCAPE_BEFORE = (
@@ -198,7 +200,15 @@ def token(characters: str, least: int, needed: str = "") -> Callable[[View, Matc
     return head
 
 
+def is_within(view: View, at: int) -> bool:
+    """Whether as many characters stand before a place as of a client secret stand before its mark."""
+    before = view.text[max(view.floor(at), at - 4) : at]
+    return bool(compiled(_AZURE_BEFORE).search(before))
+
+
 def _is_mark(view: View, at: int, mark: str) -> bool:
+    if mark.endswith("Q~"):
+        return is_within(view, at)
     if mark.startswith(":"):
         return bool(compiled(_NUMBER_BEFORE).search(view.text[max(0, at - 13) : at]))
     return free(view, at)

@@ -12,6 +12,7 @@ MaskNamed = Callable[[str, str | float], str | None]
 """Masks a value behind a name; None where the name says nothing of a secret."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[0-9.eE+-]*|[:,{}\[\]]')
+_DATA_NAMES = ('"data"', '"stringData"')
 _BEGINS = ("{", "[", '"')
 
 
@@ -50,6 +51,7 @@ def _document(text: str, mask: Mask, mask_named: MaskNamed) -> str:
     """A JSON document with each string masked, names too, and with what a name that says secret holds."""
     pieces: list[str] = []
     at, name, said = 0, "", ""
+    secret = _secret_data(text) if '"Secret"' in text else []
     for token in _TOKEN.finditer(text):
         found = token[0]
         if found == ":":
@@ -58,12 +60,41 @@ def _document(text: str, mask: Mask, mask_named: MaskNamed) -> str:
         elif found in "{}[],":
             name = ""
         else:
-            shown = _shown(found, name, mask, mask_named)
+            held = name and any(begin < token.start() < end for begin, end in secret)
+            shown = _shown(found, '"secret"' if held else name, mask, mask_named)
             if shown != found:
                 pieces += [text[at : token.start()], shown]
                 at = token.end()
             said = found
     return "".join((*pieces, text[at:]))
+
+
+def _secret_data(text: str) -> list[tuple[int, int]]:
+    """Where in a JSON document the data of Kubernetes secrets stand, whether their kind is named before or behind."""
+    found = list[tuple[int, int]]()
+    stack = list[tuple[str, int]]()
+    data, is_secret = dict[int, list[tuple[int, int]]](), set[int]()
+    name = said = ""
+    for token in _TOKEN.finditer(text):
+        each = token[0]
+        if each == ":":
+            name = said
+        elif each in "{[":
+            stack.append((name, token.start()))
+            name = ""
+        elif each in "}]":
+            called, begin = stack.pop()
+            if begin in is_secret:
+                found += data.get(begin, [])
+            if called in _DATA_NAMES and stack:
+                data.setdefault(stack[-1][1], []).append((begin, token.end()))
+        elif each == ",":
+            name = ""
+        else:
+            if name == '"kind"' and each == '"Secret"' and stack:
+                is_secret.add(stack[-1][1])
+            said = each
+    return found
 
 
 def _shown(token: str, name: str, mask: Mask, mask_named: MaskNamed) -> str:

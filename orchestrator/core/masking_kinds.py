@@ -248,6 +248,24 @@ KINDS = (
         "Enter passphrase: \nEnter passphrase (empty for none): \npassword for bob: required",
     ),
     Kind(
+        "Key in a sentence that names it",
+        GENERIC,
+        f"the api key is {{{_hex(40)}}}, our secret key was set to {{{_mixed(32)}}}; the token is `{{{_mixed(24)}}}`",
+        f"the commit is {_hex(40)}, the primary key is {_hex(40)}, the api key id {_hex(40)}; the token is 40 long",
+    ),
+    Kind(
+        "Data of a Kubernetes secret",
+        GENERIC,
+        "kind: Secret\nmetadata:\n  name: x\ndata:\n  {a: cTdadDlMbVgydkI4\n  b: YjI=}\ntype: Opaque\n",
+        "kind: Secret\ndata:\n  a: $A1\n---\nkind: ConfigMap\ndata:\n  a: cTdadDlMbVgydkI4\n",
+    ),
+    Kind(
+        "Password that a command reads from another",
+        GENERIC,
+        "gpg --passphrase-file <(echo {q7Zt9LmX}) -d f; openssl enc -pass file:<(printf %s '{q7 Zt9}') -in f\n",
+        "diff <(echo a1b2) <(echo c3d4); gpg --passphrase-file <(cat key1.txt) f; x --password-file <(echo $PASS1)\n",
+    ),
+    Kind(
         "Password in the input of a command",
         GENERIC,
         "docker login --password-stdin <<< {q7Zt9LmX}\nsudo -S ls <<EOF\n{q7Zt9LmX}\nEOF\nls",

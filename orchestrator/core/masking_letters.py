@@ -23,7 +23,7 @@ _CLASSES = (
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
 _ASCII_CONTROLS = tuple(chr(place) for place in range(0x80) if _CLASS_TABLE[place] == _CONTROL[0])
-_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 1_024, 80, "/.:+=@"
+_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 512, 80, "/.:+=@"
 """One run in so many characters is more than ordinary texts have; how far before one, and behind which signs, a mark
 may stand."""
 _LONG = 4_096
@@ -36,8 +36,11 @@ _SPELT = (
 )
 """How each of these begins: what `masking_hidden` looks closer at."""
 _SPELT_BY = frozenset("xuU013eENc")
-_SPLIT_MARKS = "_(?:" + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mark in tables.SPLIT) + ")"
+_SPLIT_MARKS = "_(?:" + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mark in tables.SPLIT if "_" in mark) + ")"
 """It begins with a literal, which is found much faster than a class."""
+_SPLIT_END = 2
+_SPLIT_ENDS = frozenset(mark.partition("_")[0][-_SPLIT_END:] for mark in tables.SPLIT if "_" in mark)
+"""What stands before the first such sign of a mark; one without it is itself a long run."""
 SHORT = 2_048
 """Characters; for a text of fewer a pattern is made only where nothing cheaper tells."""
 _SELDOM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ:/<>@|["
@@ -65,7 +68,10 @@ class Letters:
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
-    __slots__ = ("_classes", "_lower", "_runs", "_seldom", "controls", "data", "dropped", "labelled", "text", "words")
+    __slots__ = (
+        *("_classes", "_long", "_lower", "_runs", "_seldom"),
+        *("controls", "data", "dropped", "labelled", "text", "words"),
+    )
 
     def __init__(self, text: str) -> None:
         try:
@@ -79,6 +85,7 @@ class Letters:
         self.text, self._classes = text, b""
         self.words: frozenset[str] | None = None
         self._runs: str | None = None
+        self._long: list[tuple[int, int]] | None = None
         self._lower = self._seldom = ""
         # One character is found by far the fastest, so that a long text is asked for each control by itself.
         if len(text) >= _LONG and text.isascii():
@@ -108,11 +115,7 @@ class Letters:
 
     def has_long_run(self) -> bool:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""
-        return (self._runs is None and self.classes.find(_RUN) >= 0) or bool(self._runs) or self.is_split()
-
-    def has_run(self, length: int) -> bool:
-        """Whether so many characters of a key follow each other."""
-        return self.classes.find(b"a" * length) >= 0
+        return self.classes.find(_RUN) >= 0 or self.is_split()
 
     def around_runs(self) -> str:
         """The long runs, each with as much before it as the mark of its key may be; the whole text where they are many.
@@ -120,22 +123,39 @@ class Letters:
         A key has a long run, and mostly its mark is a part of it; where a sign stands before the run it may not be.
         """
         if self._runs is None:
-            parts, find, at = list[str](), self.classes.find, self.classes.find(_RUN)
-            most = 4 + len(self.text) // _MANY_RUNS
-            while 0 <= at and len(parts) < most:
-                end = find(b" ", at)
-                end = len(self.text) if end < 0 else end
-                parts.append(self.text[max(0, at - _MARK_BEFORE) if self.text[at - 1 : at] in _IN_KEYS else at : end])
-                at = find(_RUN, end)
-            self._runs = self.text if at >= 0 else "\n".join(parts)
+            text, places = self.text, self._places()
+            begins = (max(0, at - _MARK_BEFORE) if text[at - 1 : at] in _IN_KEYS else at for at, _ in places)
+            parts = [text[begin:end] for begin, (_, end) in zip(begins, places, strict=True)]
+            self._runs = text if len(places) == self._most_runs() else "\n".join(parts)
         return self._runs
+
+    def runs(self) -> list[str]:
+        """The long runs, each with the character behind it; the whole text as one where they are many."""
+        places = self._places()
+        return [self.text] if len(places) == self._most_runs() else [self.text[at : end + 1] for at, end in places]
+
+    def _most_runs(self) -> int:
+        return 4 + len(self.text) // _MANY_RUNS
+
+    def _places(self) -> list[tuple[int, int]]:
+        """Where long runs begin and end, as many as are told apart at most."""
+        if self._long is None:
+            self._long, find, most = [], self.classes.find, self._most_runs()
+            at = find(_RUN)
+            while at >= 0 and len(self._long) < most:
+                end = find(b" ", at)
+                self._long.append((at, len(self.text) if end < 0 else end))
+                at = find(_RUN, self._long[-1][1])
+        return self._long
 
     def is_split(self) -> bool:
         """Whether the mark of a key is in the text that holds no long run."""
         text = self.text
         if len(text) < SHORT:
-            return "_" in text and any(map(text.__contains__, tables.SPLIT))
-        return "_" in text and compiled(_SPLIT_MARKS).search(text) is not None
+            if "_" not in text or _SPLIT_ENDS.isdisjoint([part[-_SPLIT_END:] for part in text.split("_")]):
+                return "~" in text and "Q~" in text
+            return any(map(text.__contains__, tables.SPLIT))
+        return ("~" in text and "Q~" in text) or ("_" in text and compiled(_SPLIT_MARKS).search(text) is not None)
 
     def spells_controls(self) -> bool:
         r"""Whether characters that no terminal shows may be spelt out in it, as `\x1b` or `^[`."""

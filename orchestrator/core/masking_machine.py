@@ -15,8 +15,8 @@ from orchestrator.core import masking_extents as runs
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_heads import BLOCK_LIMIT, LEAD, Found, Head, Pending, View, free
-from orchestrator.core.masking_letters import SHORT, Letters, compiled
+from orchestrator.core.masking_heads import BLOCK_LIMIT, LEAD, Found, Head, Pending, View, free, is_within
+from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
     FORMS,
@@ -63,8 +63,9 @@ BEHIND = 2 * patterns.HEAD_LENGTH
 """So far behind a token it may yet be a part of what stands there; what has begun is read up to its end."""
 STORED = -1
 """Keys alone are looked for, before a text is stored."""
+_GATED = 512
 _SHORTEST_MARK = min(map(len, tables.FORMS))
-_BEGUN_KEY = r"[A-Za-z0-9_+/=.:@-]*+"
+_BEGUN_KEY = r"[A-Za-z0-9_+/=.:@~-]*+"
 _BESIDE_REACH = 256
 """So far before the end of a text may stand the name of an issuer whose key is not there as a whole."""
 _BEGUN_FORMS = ("<<", "echo ", "printf ")
@@ -398,8 +399,9 @@ class Machine:
             return plain, plain
         for beginning in _BEGINNINGS.get(text[-1:], ()):
             # What only begins where a word does begins nothing in the middle of one.
-            if text.endswith(beginning) and (not beginning[0].isalnum() or free(view, plain - len(beginning))):
-                plain -= len(beginning)
+            at = plain - len(beginning)
+            if text.endswith(beginning) and (not beginning[0].isalnum() or free(view, at) or _is_within(view, at)):
+                plain = at
                 break
         plain = min([plain, *(_beginning(text, secret) for secret in self._secrets)])
         masked = compiled(_MASKED_PART).search(text, max(0, len(text) - _LONGEST_TOKEN))
@@ -513,7 +515,7 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
     if kind != STORED and len(unread.text) == len(text):
         view.know(unread)
     lower = text if kind == STORED else view.lower
-    gated = len(text) - at > SHORT
+    gated = len(text) - at > _GATED
     known = _ALL_WORDS if kind == STORED else _words(unread, gated)
     back = max(at, len(text) - patterns.HEAD_LENGTH)
     near = max(back, len(text) - _LONGEST_LITERAL)
@@ -574,6 +576,11 @@ def _ends_in_url(line: str) -> bool:
     """Whether the last URL of a line reaches its end; one goes on for as long as no other begins."""
     at = line.rfind("://")
     return at >= 0 and compiled(rf"{patterns.URL_RUN}\Z").match(line, at + len("://")) is not None
+
+
+def _is_within(view: View, at: int) -> bool:
+    """Whether a mark may begin there that stands within its key."""
+    return view.text[at].isdigit() and is_within(view, at)
 
 
 def _begun_key(text: str) -> int:

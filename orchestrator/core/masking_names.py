@@ -33,7 +33,7 @@ _ENTRY = r"<[^<>\n]{0,64}\s(?:name|key)=[\"'][a-z0-9_.:-]{0,64}\Z"
 _BLOCK_BEGIN = r"[|>][0-9+-]{0,2}[ \t]{0,8}(?:#[^\r\n]{0,80})?(?:(?P<end>\r?\n\s{0,256})|\Z)"
 _PASSED = (" /", *(f"-pass{what} {quote}" for what in ("in", "out", "word", "") for quote in ("", '"', "'")))
 _PROGRAM = (
-    r"(?:\A|[\s;&|(`\"'/$=])("
+    r"(?:\A|[\s;&|(`\"'/$=\\{!]|\s@|\A\s{0,16}[@+-]{1,3}|://[^\s/@]{0,64}@)("
     + "|".join(
         re.escape(name).replace(r"\+", r"\s{1,4}(?:-\S{1,40}\s{1,4}){0,4}")
         for name in sorted(tables.PROGRAMS, key=len, reverse=True)
@@ -56,6 +56,13 @@ _PIPED = (
     r"(?:[^\s|;&\"'][^\s|;&\"']{0,60}[ ]|\"[^\"\r\n]{0,60}\"[ ]|'[^'\r\n]{0,60}'[ ]){0,3}?"
     r"(?P<secret>\"[^\"\r\n]{1,120}\"|'[^'\r\n]{1,120}'|[^\s|;&\"']{1,120})[ ]{0,4}\|[ ]{0,4}(?P<reader>[^\r\n]{1,200})"
 )
+_SUBSTITUTED = (
+    r"(?:(?i:pass(?:wor[dt]|wd|phrase|in|out)?\b|passwo|secret|token|credential|[_-]key|pw)|\bsudo\s[^\r\n]{0,80}-S)"
+    r"[^\r\n]{0,160}<\([ \t]{0,4}\Z"
+)
+"""A command that reads a secret from what another one writes, up to there: `--password-file <(`."""
+_WRITTEN = r"\"[^\"\r\n]{1,120}\"|'[^'\r\n]{1,120}'|[^\s|;&\"'()]{1,120}"
+_ECHOED = rf"(?:(?:{_WRITTEN})[ ]){{0,3}}?({_WRITTEN})[ \t]{{0,4}}\)"
 _SHORTEST_BEHIND = 6
 _SHORTEST_MIXED, _FEWEST_CHANGES = 8, 3
 _CHANGES = r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
@@ -85,9 +92,18 @@ _WORD_WITH_DIGITS = rf"(?!{_TYPE_NAME})(?![A-Za-z]{{1,200}}+(?![A-Za-z0-9]))[A-Z
 _COMPARED = ("==", " =")
 _OWN_MEMBER = r"(?<![\w.])(?:self|this|cls)(?:\.|->)\w{0,40}\Z"
 """What only code sets: behind its equals sign there is an expression, and a bare word is a name."""
+_MANIFEST_LENGTH = 4_096
+"""So far from its kind the data of a Kubernetes secret may stand."""
+_DATA, _KIND = r"\n[ ]{%d}(?:string)?[Dd]ata:[ \t]{0,4}\r?\n(?=[ ])", r"\n[ ]{%d}kind: Secret(?=\s|\Z)"
+_OTHER_DOCUMENT = r"\n(?:---|[ -]{0,16}apiVersion:|[ -]{0,16}kind: (?!Secret\b))"
 _TOLD_LENGTH = 7
+_SPOKEN_STOPS, _SAYS = r"[^A-Za-z0-9+/_=~-]", r" (?:is|was|to|reads|equals)\b"
 _SHORTEST_PIN = 4
 _LABEL_STOPS = r"[\s\"'`)\u300d\u300f\u3011\u3001\u3002\uff08\uff09]"
+_DATABASE = (
+    r"[a-z]{1,24}(?:[_-](?:[a-z]{1,24}\d{0,2}|v?\d{1,4})){1,4}[\"'`]?(?=[ \t]{0,8}(?:[<>|;&)\r\n]|\Z))"
+)
+"""The name of one, with nothing behind it in its command; a password there is followed by that."""
 _PORT_OR_NAME = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
@@ -594,14 +610,22 @@ def _letter(view: View, hint: Match) -> Found:
         return Pending(start)
     if what == tables.COOKIES:
         return _cookies(view, start)
-    if what in (tables.PASSWORD, tables.SEPARATE):
-        if what == tables.SEPARATE and not blank:
-            return None
-        plain = compiled(_PORT_OR_NAME).match(view.text, start) if blank else None
-        if plain and view.open(plain.end() + 1):
-            return Pending(start)
-        return None if plain and view.text[plain.end() : plain.end() + 1].strip("\"'`") == "" else _word(view, start)
-    return _pair(view, start)
+    if what == tables.PAIR:
+        return _pair(view, start)
+    if not blank:
+        return None if what == tables.SEPARATE else _word(view, start)
+    return _separate(view, start, what == tables.ATTACHED)
+
+
+def _separate(view: View, start: int, attached: bool) -> Found:
+    """A word behind a blank: a password, unless it is a port or a name; or the name of a database, which comes last."""
+    line = _line(view, start)
+    if attached and (isinstance(line, Pending) or compiled(_DATABASE).match(line)):
+        return line if isinstance(line, Pending) else None
+    plain = compiled(_PORT_OR_NAME).match(view.text, start)
+    if plain and view.open(plain.end() + 1):
+        return Pending(start)
+    return None if plain and view.text[plain.end() : plain.end() + 1].strip("\"'`") == "" else _word(view, start)
 
 
 def _cookies(view: View, start: int) -> Found:
@@ -655,6 +679,13 @@ def _piped(view: View, hint: Match) -> Found:
     line = _line(view, hint.end())
     if isinstance(line, Pending):
         return line
+    if compiled(_SUBSTITUTED).search(_command(view, hint.start())):
+        found = compiled(_ECHOED).match(line)
+        secret = found[1].strip("\"'") if found else ""
+        if found is None or harmless(secret):
+            return None
+        start = hint.end() + found.start(1) + found[1].find(secret)
+        return Head(start, kinds.GENERIC, Ends(runs.FIXED, length=len(secret)))
     found = compiled(_PIPED).match(line)
     if found is None or not compiled(_READS).search(found["reader"]):
         return None
@@ -782,6 +813,69 @@ def _told(view: View, hint: Match) -> Found:
     return Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, _BLANK_STOPS, marks=True))
 
 
+def _spoken(view: View, hint: Match) -> Found:
+    """A key, token or secret in the middle of a sentence that names it: long, of letters and digits."""
+    name = hint.group()
+    if name.startswith("key"):
+        if not _before(view, hint.start(), _KIND_LENGTH).rstrip("_- ").endswith(patterns.KEY_KINDS):
+            return None
+    elif not heads.free(view, hint.start()) or not compiled(_SAYS).search(name) or _is_claim(view, hint, hint.end()):
+        return None
+    value = heads.value(view, hint.end(), _SPOKEN_STOPS)
+    if isinstance(value, Pending):
+        return value
+    changes = len(compiled(_CHANGES).findall(value))
+    if len(value) < patterns.SHORTEST_SPOKEN or changes < _FEWEST_CHANGES or harmless(value):
+        return None
+    return Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, _SPOKEN_STOPS))
+
+
+def _manifest(view: View, hint: Match) -> Found:
+    """The data of a Kubernetes secret, behind what says that it is one."""
+    level = _level(view, hint.start())
+    rest = view.text[hint.end() : hint.end() + _MANIFEST_LENGTH]
+    found = compiled(_DATA % level).search(rest)
+    if found is None:
+        other = compiled(_OTHER_DOCUMENT).search(rest)
+        return Pending(hint.start()) if other is None and view.open(hint.end() + _MANIFEST_LENGTH) else None
+    if compiled(_OTHER_DOCUMENT).search(rest, 0, found.start()):
+        return None
+    return _data_block(view, hint.end() + found.end(), level)
+
+
+def _data(view: View, hint: Match) -> Found:
+    """The same before what says so, as far as it is there."""
+    before = _before(view, hint.start(), _NAME_LENGTH)
+    line = compiled(r"(?:\A|\n)([ -]*+)(?:string)?\Z").search(before)
+    if line is None:
+        return None
+    level = len(line[1])
+    rest = view.text[hint.end() - 1 : hint.end() + _MANIFEST_LENGTH]
+    found = compiled(_KIND % level).search(rest)
+    if found is None or compiled(_OTHER_DOCUMENT).search(rest, 0, found.start()):
+        return None
+    return _data_block(view, hint.end(), level)
+
+
+def _level(view: View, at: int) -> int:
+    """How far in a line something stands."""
+    return at - (view.text.rfind("\n", 0, at) + 1)
+
+
+def _data_block(view: View, at: int, level: int) -> Found:
+    """The lines below a name, each further in, unless none of them holds a value."""
+    lead = compiled(r"\s{0,256}").match(view.text, at)
+    start = lead.end() if lead else at
+    if view.open(start + patterns.WINDOW):
+        return Pending(at)
+    values = compiled(rf"\n[ ]{{{level + 1},64}}[\w.-]{{1,253}}:[ \t]{{0,16}}([^\r\n]{{0,{patterns.WINDOW}}})")
+    block = compiled(rf"(?:[ ]{{{level + 1}}}[^\n]*+(?:\n|\Z)|[ ]*+\n){{1,128}}").match(view.text, at)
+    found = values.findall("\n" + block[0]) if block else []
+    if all(harmless(each.strip("\"' ")) for each in found):
+        return None
+    return Head(start, kinds.GENERIC, Ends(runs.INDENTED, level=level))
+
+
 def _typed(view: View, hint: Match) -> Found:
     """What is typed behind a prompt, up to the end of its line: one word, also one of letters alone."""
     line = _line(view, hint.end())
@@ -872,6 +966,9 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "listed": _listed,
     "changed": _changed,
     "told": _told,
+    "manifest": _manifest,
+    "data": _data,
+    "spoken": _spoken,
     "logon": _logon,
     "pgpass": _pgpass,
     "typed": _typed,

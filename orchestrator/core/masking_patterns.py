@@ -87,6 +87,12 @@ _LABEL_SIGN = (
 _CONTENT = r"(?=[^<\s]|\Z)"
 _ASIDE = r"\([^()\r\n:]{1,60}\)"
 _LAST_WORD = r"(?=\S{7,200}+[ \t]{0,4}(?:[\r\n]|\Z)|\S{0,200}\Z)"
+SHORTEST_SPOKEN = 20
+_SPOKEN = (
+    r"(?: (?:is|was|has|now|be|been|set|changed|to|value|equals|reads)){0,4}:?[ ][\"'`(]{0,2}"
+    rf"(?=[a-z0-9+/_=~-]{{{SHORTEST_SPOKEN}}}|[a-z0-9+/_=~-]{{0,{SHORTEST_SPOKEN - 1}}}\Z)"
+)
+"""What stands between the name of a key and the key in a sentence."""
 _CALLED_SO = r"[\w.:/@-]{0,60}(?:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)"
 _NAME_PART = _CALLED_SO + r"[\w-]{0,20}"
 HOLDS_VALUE = (
@@ -216,6 +222,9 @@ HINTS = (
         lower=True,
         needs=_PASS,
     ),
+    *(Hint(name, name + _SPOKEN, "spoken", kinds.GENERIC, lower=True) for name in ("key", "token", "secret")),
+    Hint("kind: secret", r"kind: secret(?=\s|\Z)", "manifest", kinds.GENERIC, lower=True, needs=("secret",)),
+    Hint("data:", r"data:[ \t]{0,4}\r?\n(?=[ ])", "data", kinds.GENERIC, lower=True, needs=("secret",)),
     Hint(
         "enter ",
         rf"enter (?:[a-z]{{1,16}} ){{0,3}}pass(?:word|phrase|code)(?: for [^\r\n:]{{1,80}}| {_ASIDE})?:[ \t]{{1,4}}"
@@ -442,6 +451,7 @@ _REFERENCES = (
     r"%(?:\d|\*|~\d)",
     r"(?:sk|ghp|gho|ghs|hf|npm|xox[bp]|glpat|AIza|AKIA)[-_]?(?:ant-|proj-|live_|test_)?(?:[.…]{1,64}|[xX*]{3,64})?",
     r"\$\{?\(.{0,200}",
+    r"(?:file:)?<\(.{0,200}",
     r"%\{?[A-Za-z_][\w.:-]{0,63}[%}]",
     r"%\([A-Za-z_]\w{0,63}\)[a-z]",
     r"%[+#.]?\d{0,3}[a-zA-Z]",

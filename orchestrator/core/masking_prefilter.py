@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_letters import LONG_RUN, SHORT, Letters, all_seen, compiled
+from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled
 
 NOTHING, HIDDEN, KEYS, FORMS, WHOLE, BROKEN, COLOURED = range(7)
 """What a text may hold: nothing; something hidden, but no secret; keys alone; beside them secrets that no name stands
@@ -41,14 +41,17 @@ WORDS = (
 _COMMON = ("pass", "secret", "token", "key", "user")
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
 """The same of a shorter word, with what follows it."""
-_RARE = "ZJQKXVWGYBPHAU:/kqzjxvwy=<["
+_RARE = "~ZJQKXVWGYB*:/jzqx\"_kPHAU=vwbpy<["
 """Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
 _ANCHORS = (*"KIAJG/PBzqjxk*wv_b=p", "se")
 """What several literals share, the rarest first."""
+_SAMPLE, _OFTEN = 1_024, 12
+"""A pattern looks at each character, as two literals do, and closer wherever what they share is: where that is more
+often than so often for each literal, in so many characters, it costs more than they do."""
 _WARM = 131_072
 """So many characters of long texts are looked at before patterns are made."""
-_IN_BESIDE = (*"0123456789.", "cio")
-"""One of these is in every key that is known by the name of its issuer alone."""
+_IN_BESIDE, _IN_DOTTED = (*"0123456789", "cio"), "MNO"
+"""One of these is in every key that is known by the name of its issuer alone, or in what stands before its dot."""
 _ENDLESS_URL = 1_024
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
@@ -144,8 +147,8 @@ def _beginnings(secrets: tuple[str, ...]) -> tuple[str, ...]:
 
 @functools.cache
 def rarest(literal: str) -> str:
-    """The character of a literal that most texts do not hold, so that one look for it is enough."""
-    return next((sign for sign in _RARE if sign in literal), literal[-1])
+    """The character of a literal that most texts do not hold, so that one look for it is enough; empty without one."""
+    return next((sign for sign in _RARE if sign in literal), "")
 
 
 def holds(text: str, literal: str) -> bool:
@@ -174,10 +177,12 @@ class Literals:
         """Which of them are in a text."""
         if len(text) < SHORT or not _is_warm(len(text)):
             return [each for rare, literals in self._by_rarest if rare in text for each in literals if each in text]
-        found = list[str]()
+        found, sample = list[str](), text[:_SAMPLE]
         for anchor, gate, gated in self._with_gates():
-            if anchor in text and (not gate or compiled(gate).search(text)):
-                found += [literal for literal in gated if literal in text]
+            if anchor in text:
+                seldom = gate and sample.count(anchor) < _OFTEN * (len(gated) - 2)
+                if not seldom or compiled(gate).search(text):
+                    found += [literal for literal in gated if literal in text]
         return found
 
     def is_any_in(self, text: str) -> bool:
@@ -202,8 +207,8 @@ class Literals:
 
 
 def _gate(anchor: str, literals: list[str]) -> str:
-    """A pattern of literals from the character on that they share; empty for one by itself."""
-    if literals == [anchor]:
+    """A pattern of literals from the character on that they share; empty where two finds cost less."""
+    if len(literals) <= 2:
         return ""
     behind = [(literal[literal.index(anchor) + len(anchor) :], literal) for literal in literals]
     return f"{re.escape(anchor)}(?:{'|'.join(f'{re.escape(rest)}(?<={re.escape(whole)})' for rest, whole in behind)})"
@@ -234,11 +239,17 @@ def words(letters: Letters) -> frozenset[str]:
 
 def names_issuer(letters: Letters, lower: str, start: int = 0) -> bool:
     """Whether a text may hold a key that has no mark, and from a place on names the issuer of such keys."""
-    if not letters.has_run(tables.SHORTEST_BESIDE):
-        return letters.has_run(LONG_RUN) and lower.find("airtable", start) >= 0
-    if not any(map(letters.around_runs().__contains__, _IN_BESIDE)):
-        return False
+    runs = letters.runs()
+    if not any(map(_may_be_beside, runs)):
+        return bool(runs) and lower.find("airtable", start) >= 0
     return is_issuer_in(lower[start:] if start else lower)
+
+
+def _may_be_beside(run: str) -> bool:
+    """Whether a long run and what follows it may be a key that is known by the name of its issuer alone."""
+    if len(run) < tables.SHORTEST_BESIDE:
+        return False
+    return any(map(run.__contains__, _IN_BESIDE)) or ("." in run and any(map(run.__contains__, _IN_DOTTED)))
 
 
 def is_issuer_in(lower: str) -> bool:
@@ -267,7 +278,7 @@ def holds_form(data: str, lower: str) -> bool:
         return True
     if " -" not in data:
         return False
-    return "-user" in lower or "curl" in lower or not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
+    return not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]}) or "-user" in lower or "curl" in lower
 
 
 def is_endless(data: str) -> bool:

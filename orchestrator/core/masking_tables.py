@@ -167,6 +167,15 @@ ISSUED = (
     ("Yandex Cloud key", "AQVN", ALL, 34, MIXED, "AQVN AQVNx", "<mixed 35>"),
     ("JFrog reference token", "cmVmdGtuOjAxO", PLAIN, 48, MIXED, "cmVmdGtuOjAxO", "<mixed 51>"),
     ("1Password service account", "ops_eyJ", "A-Za-z0-9_+/=-", 100, RANDOM, "ops_eyJ", "<mixed 120>"),
+    (
+        "Azure client secret",
+        "8Q~ 7Q~ 6Q~ 5Q~",
+        "A-Za-z0-9_.~-",
+        30,
+        MIXED,
+        "q8Q~ and 8Q~ and 18Q~of-the-other-side-of-the-moon-and-more",
+        "q7Z|<mixed 34>",
+    ),
     ("Telegram bot token", ":AA", ALL, 32, RANDOM, "00:AA:BB:CC:DD:EE c:AAA", "bot123456789|<mixed 33>"),
     (
         "Slack webhook",
@@ -206,8 +215,8 @@ SIGNS = "-_."
 """How most marks end."""
 ENDINGS = frozenset(mark[-3:-1] for mark in FORMS if mark[-1] in SIGNS)
 """What stands before these signs."""
-SPLIT = tuple(mark for mark, form in FORMS.items() if "+" in form[0])
-"""Marks of keys that may hold no long run, because characters of base64 split it."""
+SPLIT = tuple(mark for mark, form in FORMS.items() if "+" in form[0] or "~" in form[0])
+"""Marks of keys that may hold no long run, because characters of base64 or a tilde split it."""
 BEHIND = (":AA", "/")
 """How marks end behind which the secret begins; any other mark is a part of it."""
 
@@ -256,14 +265,20 @@ LABELS = (
 and alphabets."""
 
 PASSWORD, SEPARATE, PAIR, COOKIES = "password", "password behind a blank", "user:password", "cookies"
-"""What a short option of a program takes: a password, one that is no part of the option, a user with one, cookies."""
+ATTACHED = "password without a blank"
+"""What a short option of a program takes: a password, one that is no part of the option, a user with one, cookies; or a
+password that is a part of it, so that what stands behind a blank may be the name of a database."""
 
 PROGRAMS = {
     name: letters
     for names, letters in (
         (
             "mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlslap mysqlpump mysqlsh mysqlbinlog"
-            " mariadb mariadb-dump mariadb-admin mycli sshpass cqlsh mongo mongosh mongodump mongorestore mongoexport"
+            " mariadb mariadb-dump mariadb-admin mycli",
+            {"p": ATTACHED},
+        ),
+        (
+            "sshpass cqlsh mongo mongosh mongodump mongorestore mongoexport"
             " mongoimport docker+login podman+login buildah+login skopeo+login nerdctl+login oras+login"
             " crane+auth+login helm+registry+login oc+login cf+login az+login az+acr+login twine+upload rdesktop"
             " 7z 7za rar unrar"

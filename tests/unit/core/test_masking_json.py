@@ -135,3 +135,31 @@ def test_a_broken_secret_is_masked_wherever_it_is_in_an_answer(broken: str) -> N
     for shown in (masking.mask_document({"a": ["\x1b]0;", broken]}), masking.mask_value({"a": ["\x1b]0;", broken]})):
         assert shown["a"][1].endswith("]")
         assert "[MASKED:" in shown["a"][1]
+
+
+SECRET = {
+    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "db1x2"}, "data": {"a": "cTdadDlMbVgydkI4", "b": "true"},
+}  # fmt: skip
+MASKED = {**SECRET, "data": {"a": "[MASKED:JSON_CREDENTIAL]", "b": "true"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (SECRET, MASKED),
+        (dict(reversed(SECRET.items())), MASKED),
+        ({"items": [SECRET, {**SECRET, "kind": "ConfigMap"}]}, {"items": [MASKED, {**SECRET, "kind": "ConfigMap"}]}),
+        (
+            {"kind": "Secret", "stringData": {"a": {"b": "q7Zt9LmX"}}},
+            {"kind": "Secret", "stringData": {"a": {"b": "[MASKED:JSON_CREDENTIAL]"}}},
+        ),
+        *((each, each) for each in ({"kind": "Secret", "meta": {"data": {"a": "q7Zt9LmX"}}},
+                                    {"data": {"kind": "Secret", "a": "q7Zt9LmX"}})),
+    ],
+    ids=["data behind the kind", "data before it", "in a list", "nested", "data of something else", "kind in the data"],
+)
+def test_p25_the_data_of_a_kubernetes_secret_are_masked_wherever_its_kind_is_said(value: Any, shown: Any) -> None:
+    assert json.loads(masking.mask_written(json.dumps(value))) == shown
+    assert masking.mask_value(value) == shown
+    assert masking.mask_value({"details": [value]}) == {"details": [shown]}
+    assert not masking.leaks(json.dumps(shown))
