@@ -10,9 +10,9 @@ STORE_CHAIN = "@store"
 SCHEMA_VERSION = 19
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = ("sessions_move_by_the_rules", "tasks_move_by_the_rules")
-"""Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
-whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
+OLDER_MARKS = ("task_groups_moves_are_legal", "task_groups_moves_are_recorded")
+"""Names in the schema that every older version has and the newest has not: a file with one of them is of an older
+version, whatever it says."""
 
 APPLICATION_ID = 0x4F524348
 """`PRAGMA application_id` of our files: the letters ORCH. It tells another program's database from ours."""

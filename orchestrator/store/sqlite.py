@@ -41,10 +41,7 @@ is that of every wrong statement."""
 _SHARED_MEMORY = frozenset((4618, 4874, 5130, 5386))
 """IOERR of opening, sizing, locking and mapping the -shm file."""
 _MARK_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-_MARKS = f"""SELECT 1 WHERE EXISTS (SELECT 1 FROM sqlite_master
-    WHERE name IN ({', '.join('?' * len(constants.SCHEMA_MARKS))}))
-    OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'agent_reports')"""
-"""A file without its table of reports is a damaged one, whose marks went with the table."""
+_OLDER = f"SELECT 1 FROM sqlite_master WHERE name IN ({', '.join('?' * len(constants.OLDER_MARKS))})"
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 
@@ -276,7 +273,7 @@ def check_marks(connection: Connection, version: int, deadline: float = DEADLINE
     """
 
     def read() -> tuple[list[str], bool]:
-        return revisions(connection) or [], version != constants.SCHEMA_VERSION or _has_marks(connection)
+        return revisions(connection) or [], version != constants.SCHEMA_VERSION or not _is_older(connection)
 
     said, fits = with_retry(read, connection.path, deadline)
     if said != [f"{version:04}"]:
@@ -295,8 +292,8 @@ def revisions(connection: sqlite3.Connection) -> list[str] | None:
         return None
 
 
-def _has_marks(connection: sqlite3.Connection) -> bool:
-    return connection.execute(_MARKS, constants.SCHEMA_MARKS).fetchone() is not None
+def _is_older(connection: sqlite3.Connection) -> bool:
+    return connection.execute(_OLDER, constants.OLDER_MARKS).fetchone() is not None
 
 
 def read_version(connection: Connection, deadline: float = DEADLINE_S) -> int:

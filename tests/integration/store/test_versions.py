@@ -286,8 +286,11 @@ def test_a_file_that_says_to_be_older_than_it_is_is_not_upgraded(used: pathlib.P
     assert caught.value.suggestion == f"orchestrator db restore FILE --db {used}"
 
 
-def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(used: pathlib.Path) -> None:
-    stamp(used, f"DROP TRIGGER {constants.SCHEMA_MARKS[0]}")
+def test_a_schema_without_its_triggers_is_damaged_and_of_no_other_version(used: pathlib.Path) -> None:
+    raw = sqlite3.connect(used)
+    triggers = raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    raw.close()
+    stamp(used, *(f"DROP TRIGGER IF EXISTS {name}" for (name,) in triggers))
     sqlite.connect(used, write=True).close()
 
 
