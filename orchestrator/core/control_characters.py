@@ -11,6 +11,7 @@ _JOINERS = (0x200C, 0x200D)
 _SHORT = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
 _LINE = {code: _SHORT.get(code, f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}") for code in _HIDDEN}
 _LINES = {code: text for code, text in _LINE.items() if code not in (0x09, 0x0A)}
+_JSON = {code: f"\\u{code:04x}" for code in _HIDDEN if code != 0x0A}
 _PAGE = {code: text for code, text in _LINES.items() if code not in _JOINERS}
 
 
@@ -22,6 +23,11 @@ def on_one_line(text: str) -> str:
 def on_lines(text: str) -> str:
     """A text of several lines: its own line breaks and tabs stay."""
     return _spelt(text.replace("\r\n", "\n"), _LINES)
+
+
+def in_json(text: str) -> str:
+    """Lines of JSON, which stay the same JSON."""
+    return _spelt(text, _JSON)
 
 
 def on_a_page(text: str) -> str:

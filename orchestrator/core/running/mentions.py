@@ -341,6 +341,12 @@ _GROUPS = tuple(
     (regex(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
     for group, globs in words.GROUPS
 )
+_EACH_OF_KIND = regex(
+    r"(?:(?<!\w)(?:all|every|each)(?:\s+of)?(?:\s+(?:the|my|our|these|those))?\s+|(?:すべて|全て|全部)の|全)\Z", re.I
+)
+_ALL_JA = regex(r"(?:は|を)?(?:すべて|全て|全部)(?:を)?(?:削除|消|除去|捨)")
+_WHOLE_ENDS = regex(r"\s*(?:[.,;!?)]|\Z|\n|(?:please|now|and)\b|[、。]|を(?:削除|消|除去|捨))", re.I)
+"""Each file of a kind; and that nothing else is said of them: logs older than a week are not all."""
 _MAKES = _verb(words.MAKE)
 _ALTERS = _verb(words.MAKE, words.CHANGE, words.COPY)
 _PHRASE = regex(
@@ -1001,12 +1007,20 @@ def _is_word(name: str) -> bool:
     return name not in words.NAMES.get(name.lower(), (name,))
 
 
+def _is_whole(masked: str, group: re.Match[str]) -> bool:
+    """Whether each file of a kind is meant, without any limit behind it."""
+    if not _WHOLE_ENDS.match(masked, group.end()):
+        return _ALL_JA.match(masked, group.end()) is not None
+    return _EACH_OF_KIND.search(masked, 0, group.start()) is not None
+
+
 def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
     """What is mentioned by a common word: logs that are to be deleted, tests that are to be written."""
     if _DELETES.search(masked):
         for group, patterns in _GROUPS:
-            said = (each[0] for each in group.finditer(masked) if file_names.NEXT_WORD.match(masked, each.end()))
-            yield from (Mention(each, EITHER, patterns=patterns) for each in itertools.islice(said, 1))
+            said = (each for each in group.finditer(masked) if file_names.NEXT_WORD.match(masked, each.end()))
+            for each in itertools.islice(said, 1):
+                yield Mention(each[0], DELETED if _is_whole(masked, each) else EITHER, patterns=patterns)
         if _EVERYTHING.search(masked) and not deciding(found):
             yield Mention("everything", EITHER, patterns=("**",))
     # "Fix the failing tests" is about what they test.

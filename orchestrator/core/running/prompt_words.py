@@ -572,6 +572,13 @@ NAMES = {
 }  # fmt: skip
 """Files that are known by a name without a kind, in any case; in which files each is found."""
 GROUPS = (
+    ("markdown file|markdown files|Markdownファイル|マークダウンファイル", ("*.md", "*.markdown")),
+    ("python file|python files|Pythonファイル", ("*.py",)),
+    ("csv file|csv files|CSVファイル", ("*.csv",)),
+    ("json file|json files|JSONファイル", ("*.json",)),
+    ("yaml file|yaml files|YAMLファイル", ("*.yaml", "*.yml")),
+    ("text file|text files|txt files|テキストファイル", ("*.txt",)),
+    ("html file|html files|HTMLファイル", ("*.html", "*.htm")),
     ("log|logs|log file|log files|ログ|ログファイル", ("*.log", "*.log.*", "log/**", "logs/**")),
     ("temporary files|temporary file|temp files|tmp files|temporary data|temp data|一時ファイル",
      ("*.tmp", "*.temp", "*~", "*.swp", "tmp/**", "temp/**")),

@@ -9,9 +9,9 @@ import sys
 from orchestrator import bootstrap
 from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import database_urls
+from orchestrator.core import control_characters, database_urls
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import invoke, output, shapes
+from orchestrator.doors.cli import invoke, output, screen, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation
 from orchestrator.doors.cli.text import records as text
 from orchestrator.hints import Any
@@ -32,8 +32,11 @@ def _print(context: Context, words: str, *, session_id: str, format: str = "json
 
     tally = export_evidence.Tally()
     with contextlib.closing(export_session.stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
+        spelt = control_characters.in_json if format == "jsonl" else control_characters.on_lines
         for chunk in chunks:
-            if not output.write(chunk):
+            # In a terminal what an agent wrote would move the cursor, or hide what is there.
+            shown = spelt(chunk.decode()).encode() if screen.is_terminal(sys.stdout) else chunk
+            if not output.write(shown):
                 break
     for line in (*text.hidden(tally.masked), *text.evidence(tally.answer() | {"files": 0})):
         sys.stderr.write(f"{line}\n")

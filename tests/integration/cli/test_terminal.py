@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -124,3 +125,14 @@ def test_a_slow_command_shows_that_it_is_at_work_and_leaves_nothing(shown: Shown
 def test_a_workflow_is_drawn_and_written_for_files_in_its_notation(shown: Shown) -> None:
     assert "└─> " in shown("workflow", "graph", "-s", "S1")
     assert shown("workflow", "graph", "--format", "dot").startswith("digraph")
+
+
+def test_an_export_moves_no_cursor_and_turns_no_text_at_a_terminal(shown: Shown) -> None:
+    words = "\x1b[31mred \x9b2J \u202eevil\u202c \u200b\rend"
+    shown("session", "create", "S9", "--goal", words)
+    for kind in ("jsonl", "csv"):
+        text = shown("audit", "export", "S9", "--format", kind, NO_COLOR="1")
+        assert "evil" in text
+        assert "\x1b[31m" not in text
+        assert not set("\x9b\u202e\u202c\u200b") & set(text)
+        assert kind == "csv" or all(json.loads(line) for line in text.splitlines() if line.startswith("{"))

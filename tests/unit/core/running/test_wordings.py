@@ -167,3 +167,17 @@ def test_p8_tests_that_are_ordered_to_pass_are_the_evidence(text: str) -> None:
 @every("text", wordings.NOT_PASSING, ids=wordings.NOT_PASSING)
 def test_p8_who_only_speaks_of_tests_orders_none_to_pass(text: str) -> None:
     assert not mentions.orders_passing(text)
+
+
+@every("text", ["delete all log files", "remove every log file.", "ログファイルを全部消して"])
+def test_p8_each_file_of_a_kind_has_to_go_where_all_are_meant(text: str) -> None:
+    assert verdict(text, "-app.log|-error.log").executor_status == "COMPLETE"
+    assert verdict(text, "-app.log").executor_status != "COMPLETE"
+    assert verdict("delete the old log files", "-app.log").executor_status == "COMPLETE"
+    assert verdict("delete all log files older than a week", "-app.log").executor_status == "COMPLETE"
+
+
+@every("text", ["delete the markdown files", "Markdownファイルを削除して"])
+def test_p8_files_of_a_kind_are_known_by_its_name(text: str) -> None:
+    assert verdict(text, "-a.md|-b.md").executor_status == "COMPLETE"
+    assert verdict(text, "-src/keep2.py").executor_status != "COMPLETE"
