@@ -24,7 +24,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
-from orchestrator.core import completion_wording, masking, oversized, strict_json
+from orchestrator.core import completion_wording, masking, strict_json
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 from orchestrator.hints import Any
 
@@ -148,11 +148,13 @@ def _tasks(full: dict[str, Any]) -> list[str]:
         lines.append(f"- {task['id']} ({task['status']}): {_quoted(task['title'])}")
         if task["description"]:
             lines += ["", _fence(task["description"]), ""]
-    how = f'Name those that you finish in your report, such as `"details": {{"tasks_done": ["{found[0]["id"]}"]}}`; or:'
+    how = f'Name those that you finish in your report, such as `"details": {{"tasks_done": ["{found[0]["id"]}"]}}`'
+    if full.get("by_message"):
+        return [*lines, "", f"{how}."]
     begin = task_command(full["session_id"], full["agent_id"], "in_progress")
     is_begun = all(task["status"] == "in_progress" for task in found)
     commands = full["task_command"] if is_begun else joined([begin, full["task_command"]], "\n")
-    return [*lines, "", how, "", _fence(commands)]
+    return [*lines, "", f"{how}; or:", "", _fence(commands)]
 
 
 def task_command(session_id: str, agent_id: str, status: str = "done") -> str:
@@ -232,7 +234,7 @@ def _moved(item: dict[str, Any]) -> list[str]:
     """Where an item lies that is too large for the record, and how it begins."""
     value = item["value"]
     of = f"{value['bytes']} bytes, SHA-256 {value['sha256']}, evidence {item['evidence']}"
-    where = f"It is the member {_quoted(item['name'])} of `{value[oversized.FILE]}` ({of}). It begins:"
+    where = sentence("It is the member {} of `{}` ({}). It begins:", _quoted(item["name"]), item["file"], of)
     return [where, "", _fence(value["summary"])]
 
 

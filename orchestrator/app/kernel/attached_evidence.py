@@ -194,6 +194,13 @@ def roots(path: str, session: str, folder: str | None = None) -> tuple[Path, ...
     return tuple(dict.fromkeys((project_root(path), own_root(path), own_root(path) / imported(session), *of_record)))
 
 
+def located(path: str, session: str, name: str) -> str:
+    """A file of evidence as an agent of this machine opens it from whatever folder: by its whole path, where it lies.
+    """
+    found = (root / name for root in roots(path, session) if (root / name).is_file())
+    return next((local(str(each), name) for each in found), name)
+
+
 def run_roots(path: str, inventory: Inventory) -> tuple[Path, ...]:
     """Where the evidence of runs may lie: in the project that they worked in, in the shared folder, or where an import
     has put it.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.core import handoff
 from tests.integration.app.desk import Desk
 
 WAY = "developer READY_FOR_QA,qa_expert PASS,tech_lead APPROVED"
@@ -40,6 +41,13 @@ def test_a_hand_off_names_the_open_tasks_and_how_they_are_finished(desk: Desk) -
     for words in (command.split() for command in commands):
         desk.call("task set-status", id="T3", status=words[4], session_id="S1", by=words[-1])
     assert status(desk, "T3") == "done"
+
+
+def test_who_reports_by_a_message_is_told_of_no_command_for_its_tasks(desk: Desk) -> None:
+    told = desk.call("handoff", session_id="S1", group_id="A")["handoff"]
+    markdown = handoff.render({**told, "by_message": True})
+    assert 'such as `"details": {"tasks_done": ["T1"]}`.\n' in markdown
+    assert "orchestrator task" not in markdown
 
 
 def test_a_group_without_open_tasks_is_told_of_none(desk: Desk) -> None:

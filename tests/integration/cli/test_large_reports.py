@@ -123,17 +123,23 @@ def test_large_details_go_into_a_file_and_the_record_keeps_their_hash(
     assert (ask("audit", "verify")["ok"], ask("audit", "replay", "S1")["_exit"]) == (True, 0)
 
 
-def test_a_hand_off_says_where_a_large_item_lies_and_how_it_begins(ask: Ask, run: Run, details: str) -> None:
+def test_a_hand_off_says_where_a_large_item_lies_and_how_it_begins(
+    ask: Ask, run: Run, details: str, tmp_path: pathlib.Path
+) -> None:
     answer = ask(*REPORT, "--details", f"@{details}")
     found = ask("handoff", "A", "-s", "S1")
     (item,) = (each for each in found["handoff"]["context"] if each["name"] == "dev_output")
     assert (item["value"], item["evidence"]) == (reference(DETAILS, "dev_output"), f"S1:E{answer['seq']}")
-    told = f'It is the member "dev_output" of `{named(DETAILS)}` ({len(content_of(DETAILS))} bytes, SHA-256 '
+    # By its whole path, since an agent may work in a tree of its own; where the file is gone, by the one on record.
+    assert (item["file"], pathlib.Path(item["file"]).is_file()) == (str(tmp_path / named(DETAILS)), True)
+    told = f'It is the member "dev_output" of `{item["file"]}` ({len(content_of(DETAILS))} bytes, SHA-256 '
     assert told in found["markdown"]
     assert "```\n+ one line of a diff" in found["markdown"]
     assert len(found["markdown"]) < 20_000
     for words in ("why", answer["decision_id"]), ("audit", "timeline", "--session-id", "S1"):
         assert f"evidence S1:E{answer['seq']} (details of {answer['report_id']})" in run(*words).stdout.decode()
+    (tmp_path / named(DETAILS)).unlink()
+    assert f"of `{named(DETAILS)}` (" in ask("handoff", "A", "-s", "S1")["markdown"]
 
 
 def test_the_reason_of_a_blocker_may_be_the_beginning_of_a_large_item(ask: Ask, tmp_path: pathlib.Path) -> None:
