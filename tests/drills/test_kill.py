@@ -132,7 +132,7 @@ def test_an_init_killed_at_any_statement_is_made_good_by_the_next_one(tmp_path: 
         assert field.damages(path) == []
         assert counts(path) == complete
         clear(path)
-        statement += 1 if LONG else 200
+        statement += 1 if LONG else 100
     assert (ended.signal, ended.error) == (None, None)
     assert counts(path) == complete
     assert killed > 5

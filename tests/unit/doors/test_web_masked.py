@@ -74,6 +74,7 @@ def test_only_an_answer_that_held_nothing_is_sent_again_without_a_look(monkeypat
 
     monkeypatch.setattr(masking, "may_hold_secrets", look)
     monkeypatch.setattr(api_endpoints, "_KNOWN_CLEAN", 2)
+    monkeypatch.setattr(api_endpoints, "_clean", set())
     for value, looks in (("a", 1), ("a", 0), (SECRET[0], 1), (SECRET[0], 1), ("b", 1), ("a", 0), ("c", 1), ("a", 1)):
         looked.clear()
         api_endpoints._is_clean(value.encode())
