@@ -58,8 +58,8 @@ def settle(work: Work, cause: str, *, closed: bool = False) -> None:
 def is_filled(decisions: list[Answer]) -> bool:
     """Whether the last decision was a batch, after which nothing follows unless something is held.
 
-    It took all that may start, so an agent runs and no slot is left for who is pending. A project manager that stands in
-    for a disabled role takes no slot.
+    It took all that may start, so an agent runs and no slot is left for who is pending. A project manager that stands
+    in for a disabled role takes no slot.
     """
     spawns = decisions[-1]["spawns"] if decisions and decisions[-1]["action"] == "spawn_batch" else ()
     return bool(spawns) and all(spawn["agent"] != MANAGER for spawn in spawns)
