@@ -32,22 +32,37 @@ def settle(work: Work, cause: str, *, closed: bool = False) -> None:
         closed: whether a group was closed outside a phase check, so that one is due.
     """
     version = work.version()
+    filled = is_filled(work.decisions)
     while True:
         session = work.session()
         if session.status != "active":
             return
+        held = work.reader.groups(reader.HELD, session.id)
+        if filled and not held and not session.held:
+            return
         board = load_board(work, session, version)
-        if _release(work, session, version, board, _cause(cause)):
+        if _release(work, session, version, board, held, _cause(cause)):
+            filled = False
             continue
         starts = free_slots.batch(version.workflow, session, board)
         if starts:
-            batch(work, session, version, starts, _cause(cause))
+            filled = is_filled([batch(work, session, version, starts, _cause(cause))])
             continue
         break
     if closed and session.awaited_role is None and not board.manager_called and not board.open_others:
         call_manager(work, session, version, _cause(cause), "phase_check")
     elif free_slots.stalled(board):
         call_manager(work, session, version, _cause(cause), "stalled")
+
+
+def is_filled(decisions: list[Answer]) -> bool:
+    """Whether the last decision was a batch, after which nothing follows unless something is held.
+
+    It took all that may start, so an agent runs and no slot is left for who is pending. A project manager that stands
+    in for a disabled role takes no slot.
+    """
+    spawns = decisions[-1]["spawns"] if decisions and decisions[-1]["action"] == "spawn_batch" else ()
+    return bool(spawns) and all(spawn["agent"] != MANAGER for spawn in spawns)
 
 
 def _cause(cause: str) -> str:
@@ -87,12 +102,14 @@ def batch_rules(starts: tuple[free_slots.Start, ...]) -> tuple[Fired, ...]:
     return tuple(fired)
 
 
-def _release(work: Work, session: Session, version: Version, board: free_slots.Board, cause: str) -> bool:
+def _release(
+    work: Work, session: Session, version: Version, board: free_slots.Board, held: list[Group], cause: str
+) -> bool:
     """Emit one spawn that was held back, if it may go out now."""
     if session.held and session.awaited_role:
         _emit(work, session, version, None, Target(session.awaited_role, session.awaited_action or "spawn"), cause)
         return True
-    for group in work.reader.groups(reader.HELD, session.id):
+    for group in held:
         slotless = group.awaited_role == MANAGER
         if slotless or board.running < board.limit:
             target = Target(group.awaited_role, group.awaited_action or "spawn", group.awaited_agent_id)

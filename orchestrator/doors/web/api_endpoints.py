@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 import orjson
 from fastapi import APIRouter, Query, Response
+from fastapi import Request as HttpRequest
 from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app import answers, projects
@@ -28,7 +29,7 @@ from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import elsewhere
 from orchestrator.doors.web import bodies, cancellation
 from orchestrator.doors.web.api_reads import Answer, answer
-from orchestrator.doors.web.authentication import Document, Key, Reading, Serving, Writing
+from orchestrator.doors.web.authentication import Document, Key, Reading, Writing, service
 from orchestrator.doors.web.bodies import failures
 from orchestrator.doors.web.failures import Denied, told_as
 from orchestrator.doors.web.request_reader import StrictRoute
@@ -270,38 +271,38 @@ def _reading(endpoint: Endpoint) -> Callable[..., Any]:
 
     tell = _teller(endpoint)
 
-    def handle(serving: Service, caller: Caller, **given: Any) -> Any:
+    def handle(http: HttpRequest, caller: Caller, **given: Any) -> Any:
         named = {places.get(name, name): value for name, value in given.items()}
-        with serving.pool.lent() as context:
+        with service(http).pool.lent() as context:
             return tell(act(context, named))
 
     known = request.parameters()
     query = [_parameter(name, _query(known[name]), endpoint.defaults.get(name, known[name].default))
              for name in endpoint.query]  # fmt: skip
-    return _signed(handle, endpoint, _parameter("serving", Serving), _parameter("caller", Reading), *query)
+    return _signed(handle, endpoint, _parameter("http", HttpRequest), _parameter("caller", Reading), *query)
 
 
 def _writing(endpoint: Endpoint) -> Callable[..., Any]:
     places, act = endpoint.places, endpoint.act or functools.partial(_operate, endpoint.request.words)
     tell = _teller(endpoint)
 
-    def handle(serving: Service, caller: Caller, key: str | None, sent: Any = None, **given: Any) -> Any:
+    def handle(http: HttpRequest, caller: Caller, key: str | None, sent: Any = None, **given: Any) -> Any:
         named = {places[name]: value for name, value in given.items()} | ({} if key is None else {_KEY: key})
         try:
-            return tell(act(serving, caller=caller, **_asked(endpoint, sent, caller, named)))
+            return tell(act(service(http), caller=caller, **_asked(endpoint, sent, caller, named)))
         except Refused as problem:
             if problem.code in endpoint.statuses:
                 raise told_as(problem, endpoint.statuses[problem.code]) from None
             raise
 
-    more = (("serving", Serving), ("caller", Writing), ("key", Key), *_sent(endpoint))
+    more = (("http", HttpRequest), ("caller", Writing), ("key", Key), *_sent(endpoint))
     waiting = _waiting(handle, endpoint.then) if endpoint.then else handle
     return _signed(waiting, endpoint, *(_parameter(*each) for each in more))
 
 
 def _waiting(handle: Callable[..., Answer], then: Then) -> Callable[..., Awaitable[Answer]]:
-    async def handle_and_wait(serving: Service, **given: Any) -> Answer:
-        return await then(serving, await run_in_threadpool(handle, serving, **given))
+    async def handle_and_wait(http: HttpRequest, **given: Any) -> Answer:
+        return await then(service(http), await run_in_threadpool(handle, http, **given))
 
     return handle_and_wait
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
+from orchestrator.app.engine import scheduler
 from tests.integration.app.table import SESSION, Table, document, load, names
 
 TWELVE = tuple(f"G{n:02d}" for n in range(12))
@@ -85,6 +86,22 @@ def test_in_simple_mode_one_group_runs() -> None:
     assert table.running() == ["A"]
     table.complete("A")
     assert table.running() == ["B"]
+
+
+@pytest.mark.parametrize(
+    ("decisions", "filled"),
+    [
+        pytest.param([], False, id="nothing was decided"),
+        pytest.param([("spawn_batch", ["developer", "tech_lead"])], True, id="agents took the slots"),
+        pytest.param([("spawn_batch", ["developer", "project_manager"])], False, id="a manager takes no slot"),
+        pytest.param([("spawn_batch", ["developer"]), ("spawn", ["developer"])], False, id="the batch is not the last"),
+    ],
+)
+def test_after_a_batch_that_took_the_slots_nothing_else_is_started(
+    decisions: list[tuple[str, list[str]]], filled: bool
+) -> None:
+    made = [{"action": action, "spawns": [{"agent": agent} for agent in agents]} for action, agents in decisions]
+    assert scheduler.is_filled(made) is filled
 
 
 def test_r17_the_limit_holds_over_what_runs_and_not_per_decision() -> None:
