@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.app.engine import decision_views, overview
-from orchestrator.app.kernel import attached_evidence, pagination, views
+from orchestrator.app.kernel import pagination, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import criteria_views as scope
 from orchestrator.core import handoff as handoffs
@@ -140,6 +140,8 @@ def _item(context: Context, session_id: str, name: str, seq: int) -> Answer:
         # Only what is on record lies in a file of evidence, whatever an agent's own value looks like.
         rows = queries.rows(context.reader, queries.PARTS_IN_FILES, session=session_id, seq=seq)
         for id_ in (row["id"] for row in rows if row["path"] == path):
+            from orchestrator.app.kernel import attached_evidence
+
             item |= {"evidence": id_, "file": attached_evidence.located(context.path, session_id, path)}
     return item
 
