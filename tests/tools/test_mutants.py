@@ -517,6 +517,7 @@ def test_results_of_some_mutants_stand_among_all_that_there_are_now(tmp_path: pa
 
 
 @pytest.mark.slow
+@conftest.long_form
 def test_a_few_mutants_of_every_kind_are_noticed_and_one_that_no_test_reaches_is_told_of(
     found: dict[str, Mutant],
 ) -> None:

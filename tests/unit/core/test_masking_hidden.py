@@ -101,7 +101,7 @@ def masked(
 
 @every("size", [0, 1, 3, 7] if LONG else [0, 1])
 @every("unseen", UNSEEN.values(), ids=UNSEEN)
-@every("at", [2, 3, 8, 20, len(KEY) - 1])
+@every("at", [2, 3, 8, 20, len(KEY) - 1] if LONG else [3, len(KEY) - 1])
 def test_a_key_is_masked_wherever_it_is_broken(unseen: str, at: int, size: int) -> None:
     broken = f"{KEY[:at]}{unseen}{KEY[at:]}"
     assert masked(f"{RED}key{OFF} {broken} and{RED}\n", size) == f"{RED}key{OFF} {TOKEN} and{RED}\n"
@@ -208,7 +208,7 @@ def test_a_registered_value_is_masked_when_broken() -> None:
 
 
 @every("unseen", UNSEEN.values(), ids=UNSEEN)
-@every("at", range(1, 9))
+@every("at", range(1, 9) if LONG else [1, 5, 8])
 def test_a_broken_secret_is_masked_in_texts_values_and_documents(unseen: str, at: int) -> None:
     line = "TOKEN=q7Zt9LmX2vB8nR4"
     broken = f"a {line[:at]}{unseen}{line[at:]} b"
@@ -268,13 +268,13 @@ BEGUN = ("\x1b", "\x1b[", "\x1b[3", "\x9b", "\x1b(", "\x1b]0;t\x1b\\", r"\x1b]t\
 
 @every("begun", BEGUN)
 @every("spelt", SPELT)
-@every("at", [0, 3, 8])
+@every("at", [0, 3, 8] if LONG else [3])
 def test_a_real_code_does_not_swallow_the_beginning_of_a_spelt_one(begun: str, spelt: str, at: int) -> None:
     text = f"a {KEY[:at]}{begun}{spelt}{KEY[at:]} b"
     whole = masked(text)
     assert KEY[at + 2 :] not in whole
     assert TOKEN in whole
-    assert {masked(text, size) for size in (1, 2, 3, 5)} == {whole}
+    assert {masked(text, size) for size in ((1, 2, 3, 5) if LONG else (1, 3))} == {whole}
 
 
 @every("begun", ["\x9d", "\x90", "\x98", "\x9e", "\x9f", "\x1b]", "\x1bP", "\x1b_"])
