@@ -54,7 +54,7 @@ class Team:
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
         (folder / ".orchestrator").mkdir()
-        self.desk = Desk(folder / ".orchestrator")
+        self.desk = Desk(folder / ".orchestrator", shared=True)
         self.events: list[Event] = []
 
     def script(self, *steps: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ QUICK = process.Limits(executor_timeout_ms=20_000, progress_timeout_ms=20_000)
 @pytest.fixture
 def desk(tmp_path: pathlib.Path) -> Desk:
     (tmp_path / "project").mkdir()
-    found = Desk(tmp_path)
+    found = Desk(tmp_path, shared=True)
     found.planned("S1", "A", "B")
     return found
 

@@ -171,14 +171,16 @@ def edges(board: Board, pairs: list[tuple[str, str]]) -> None:
     """Tasks and dependencies, written at once."""
     connection = board.context.connection
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(
-        "INSERT INTO tasks (session_id, id, title, description, type, created_at, created_seq, status,"
-        " status_changed_at, status_seq) VALUES ('S1', ?, 't', '', 'REPORT', '2025', 1, 'todo', '2025', 1)",
-        [(id_,) for id_ in dict.fromkeys(id_ for pair in pairs for id_ in pair)],
-    )
-    connection.executemany(
-        "INSERT INTO task_dependencies (session_id, task_id, depends_on_id, seq) VALUES ('S1', ?, ?, 1)", pairs
-    )
+    for id_ in dict.fromkeys(id_ for pair in pairs for id_ in pair):
+        connection.execute(
+            "INSERT INTO tasks (session_id, id, title, description, type, created_at, created_seq, status,"
+            " status_changed_at, status_seq) VALUES ('S1', ?, 't', '', 'REPORT', '2025', 1, 'todo', '2025', 1)",
+            (id_,),
+        )
+    for pair in pairs:
+        connection.execute(
+            "INSERT INTO task_dependencies (session_id, task_id, depends_on_id, seq) VALUES ('S1', ?, ?, 1)", pair
+        )
     connection.execute("COMMIT")
 
 
