@@ -217,6 +217,7 @@ def test_x01_a_task_with_many_dependencies_is_told_of_what_is_open(board: Board)
     assert len(board.no("wide", "in_progress").data["open"]) == 17
 
 
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_x01_a_chain_grows_at_its_end_by_a_few_statements(board: Board) -> None:
     edges(board, chain(400))
     board.task("new")
@@ -228,6 +229,7 @@ def test_x01_a_chain_grows_at_its_end_by_a_few_statements(board: Board) -> None:
 
 
 @pytest.mark.parametrize("plan", [chain, lambda size: diamonds(size // 4)], ids=["chain", "lattice"])
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_x01_many_edges_are_asked_about_in_few_statements(board: Board, plan: Any) -> None:
     edges(board, plan(4000))
     connection = board.context.connection

@@ -100,6 +100,7 @@ def test_a_pending_group_says_for_which_groups_it_waits() -> None:
     assert "waits for A, C" in text.render("group list", table.do("group list", session_id=SESSION))
 
 
+@pytest.mark.sqlite("what is offered is tried on copies in memory")
 def test_a_cycle_of_groups_is_named_and_can_be_broken() -> None:
     table = Table("A", "B", "C", plan=True)
     table.group("D", depends_on=("A",))

@@ -150,7 +150,7 @@ ATTACKS: list[tuple[str, list[str], str]] = [
     ("skip a version", ["UPDATE tasks SET version = version + 2 WHERE id = 'todo'"], "VERSION_CONFLICT"),
     ("go back a version", ["UPDATE tasks SET version = version - 1 WHERE id = 'blocked'"], "VERSION_CONFLICT"),
     *(
-        (f"change its {column}", [f"UPDATE tasks SET {column} = 'x' WHERE id = 'todo'"], "NEVER_CHANGED")
+        (f"change its {column}", [f"UPDATE tasks SET {column} = '77' WHERE id = 'todo'"], "NEVER_CHANGED")
         for column in (
             "session_id", "id", "group_id", "parent_id", "title", "description", "type", "created_by", "created_at",
             "created_seq",
