@@ -50,8 +50,8 @@ _BLOCKERS = """SELECT coalesce(b.group_id, b.session_id), 'blocker ' || b.id || 
 _QUESTIONS = """SELECT coalesce(group_id, session_id), 'question ' || id || ' is open: ' || text
     FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND closed_seq IS NULL
     ORDER BY opened_seq, id"""
-_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by, approval, group_id
-    FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
+_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by, approval,
+    group_id FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
 _PLANNED = """SELECT min(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'
     AND effect IN ('plan', 'continue')"""
 _CHANGES = """SELECT entity, entity_id, from_status, to_status, changed_by, reason, seq
