@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator import files as named_files
 from orchestrator.core import strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import reason, sentence
@@ -261,9 +262,12 @@ def located(file: File, roots: Sequence[Path]) -> tuple[Path | None, str | None]
 def _why_not(path: Path, file: File) -> str | None:
     sha = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
+        # An agent can put anything in its place: a pipe would be waited for, a device has no end.
+        with named_files.opened(path) as stream:
             while block := stream.read(_BLOCK):
                 sha.update(block)
-    except (OSError, ValueError) as error:
+    except named_files.Unreadable as problem:
+        return sentence("{} {}", file.path, problem.reason)
+    except OSError as error:
         return sentence("{} cannot be read: {}", file.path, reason(error))
     return None if sha.hexdigest() == file.hash else f"{file.path} does not have the recorded hash"
