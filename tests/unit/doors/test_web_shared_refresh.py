@@ -119,7 +119,8 @@ def test_what_programs_read_is_not_drawn_for_several(path: str, is_shared: bool)
 
     async def inner(scope: Any, receive: Any, send: Any) -> None:
         found.append((receive, send))
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", str(len(PAGE)).encode())]})
+        length = (b"content-length", str(len(PAGE)).encode())
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
         await send({"type": "http.response.body", "body": PAGE})
 
     asyncio.run(ask(SharedRefresh(inner), path, known="other=aa"))
