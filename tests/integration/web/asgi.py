@@ -99,7 +99,7 @@ class Web:
     def close(self) -> None:
         """Let the database go."""
         if self._serving:
-            self.service.loop.stop(5.0)
+            self.service.loop.stop(0.0)
         self.service.pool.close()
         self._context.connection.close()
 
