@@ -50,8 +50,8 @@ _BLOCKERS = """SELECT coalesce(b.group_id, b.session_id), 'blocker ' || b.id || 
 _QUESTIONS = """SELECT coalesce(group_id, session_id), 'question ' || id || ' is open: ' || text
     FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND closed_seq IS NULL
     ORDER BY opened_seq, id"""
-_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by, approval
-    FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
+_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by, approval,
+    group_id FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
 _PLANNED = """SELECT min(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'
     AND effect IN ('plan', 'continue')"""
 _CHANGES = """SELECT entity, entity_id, from_status, to_status, changed_by, reason, seq
@@ -246,11 +246,11 @@ class _Reading:
 
     def _criteria(self) -> Iterator[Criterion]:
         for row in self._rows(_CRITERIA):
-            read = Criterion(*row[:11])._replace(approval=row[11])
+            read = Criterion(*row[:11])._replace(approval=row[11], group=row[12])
             argv = None if row[7] is None else tuple(strict_json.stored(row[7]))
-            proof = read.evidence
-            known = proof is not None and evidence.exists(self._connection, self._session, proof)
-            yield read._replace(command=argv, evidence_exists=known)
+            named = read.evidence
+            proof = None if named is None else evidence.proof(self._connection, self._session, named)
+            yield read._replace(command=argv, evidence_exists=proof is not None, proof=proof)
 
     def _scope_changes(self) -> Iterator[Finding]:
         planned = self._one(_PLANNED)

@@ -97,6 +97,8 @@ def _judge(context: Context, call: Call, request: Validate, ends: float) -> Answ
         return perform(context, call, operations.action(request.event))
     unasked = not (call.dry_run or request.record or seen.snapshot.is_confirmed)
     trial = call.dry_run or unasked or context.is_rehearsal
+    if not trial and seen.snapshot.kind == "chat":
+        return perform(context, call, operations.action(request.event))
     outside = _outside(context, seen, request.command_timeout if request.run_commands or not trial else None)
     if trial:
         full = outside.added(seen.snapshot)

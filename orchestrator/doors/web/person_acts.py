@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -224,10 +224,18 @@ def _back(session: str, name: str, group: str | None, named: str) -> str:
     Args:
         named: the address that the browser gave; only a path and query below the session's are taken of it.
     """
-    place, found = _place(session), urlsplit(named)
+    place, found = _place(session), _split(named)
     if found.path == place or (found.path.startswith(f"{place}/") and not found.path.startswith(f"{place}/do/")):
         return f"{found.path}?{found.query}" if found.query else found.path
     return f"{place}/groups/{segment(group)}" if group else f"{place}/tasks" if "criterion" in name else place
+
+
+def _split(address: str) -> SplitResult:
+    """The parts of an address; none of one that a browser could not have opened."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _act(name: str) -> Act:
