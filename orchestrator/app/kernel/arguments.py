@@ -335,7 +335,7 @@ def _check_depth(name: str, value: object) -> None:
     raise UsageError("USAGE", told, "Put what is so deep into a file and name that file")
 
 
-def _inner(value: object) -> Iterable[object]:
+def _inner(value: Any) -> Iterable[object]:
     """The containers in a container, which alone can nest."""
     found = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
     return (each for each in found if type(each) in (dict, list, tuple))

@@ -16,7 +16,6 @@ from orchestrator.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures
 
-
 MOST_FILES: Final = 10_000
 """Files that a result may claim: each is looked for on the disk, when no clock of the executor runs any more."""
 

@@ -90,7 +90,9 @@ def nested(levels: int, *, inside: bool = False) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("parameter", ["details", "metadata", "acknowledge"])
-@pytest.mark.parametrize("value", [nested(150), nested(5000), nested(1, inside=True)], ids=["deep", "deeper", "endless"])
+@pytest.mark.parametrize(
+    "value", [nested(150), nested(5000), nested(1, inside=True)], ids=["deep", "deeper", "endless"]
+)
 def test_what_is_nested_too_deeply_is_told_so(parameter: str, value: dict[str, Any]) -> None:
     with pytest.raises(errors.UsageError) as found:
         arguments.bind("route", {"current_agent": "developer", "status": "PASS", parameter: value})
