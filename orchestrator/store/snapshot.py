@@ -114,13 +114,14 @@ _TASKS = (_TASKS_OPEN, _TASKS_UNEXPLAINED, _TASKS_ALL_CANCELLED)
 class Seen(NamedTuple):
     """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards.
 
-    store: the last step of the store's chain then.
+    store: the last step of the store's chain then. began: when the session began.
     """
 
     snapshot: Snapshot
     store: int
     files: list[evidence.File]
     inventories: list[evidence.Inventory]
+    began: str = ""
 
 
 def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlite.DEADLINE_S) -> Seen | None:
@@ -162,14 +163,15 @@ class _Reading:
         return tuple(Finding(str(subject), str(text)) for subject, text in self._rows(sql, **more))
 
     def seen(self) -> Seen | None:
-        sql = "SELECT kind, status, testing_mode FROM sessions WHERE id = :session"
+        sql = "SELECT created_at, kind, status, testing_mode FROM sessions WHERE id = :session"
         found = self._connection.execute(sql, {"session": self._session}).fetchone()
         if not found:
             return None
+        began, *found = found
         of = (self._connection, self._session)
         store = self._connection.execute(step.LAST_EVENT, (STORE_CHAIN,)).fetchone()
         snapshot = self._snapshot(*found)
-        return Seen(snapshot, store[0] if store else 0, evidence.files(*of), evidence.inventories(*of))
+        return Seen(snapshot, store[0] if store else 0, evidence.files(*of), evidence.inventories(*of), str(began))
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}

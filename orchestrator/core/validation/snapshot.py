@@ -89,12 +89,16 @@ class Finding(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """The merge that completed a group; `ancestor` None where that could not be verified (`why` says so)."""
+    """The merge that completed a group; `ancestor` None where that could not be verified (`why` says so).
+
+    is_older: its commit was made before the session began.
+    """
 
     group: str
     commit: str | None
     ancestor: bool | None = None
     why: str = ""
+    is_older: bool = False
 
 
 class Measured(NamedTuple):

@@ -15,6 +15,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.requests import REQUIRED, TEXT, Parameter
 from orchestrator.app.verdict import criteria_views
 from orchestrator.core import names
@@ -23,7 +24,7 @@ from orchestrator.doors.web import form_handlers
 from orchestrator.doors.web.authentication import Fields, Reading, Serving, Writing
 from orchestrator.doors.web.failures import Denied
 from orchestrator.doors.web.idempotent_forms import Done
-from orchestrator.doors.web.rendering import Look, looking, segment
+from orchestrator.doors.web.rendering import Look, looking, segment, words
 from orchestrator.errors import Refused, UsageError
 
 router = APIRouter(include_in_schema=False, prefix="/sessions/{session}/do")
@@ -159,6 +160,8 @@ ACTS = {
 """By the last part of their address."""
 BACK = "back"
 """The form's field that holds where it was opened from."""
+TURN = "turn"
+"""The form's field that holds the turn whose agent the page showed."""
 OF_SESSION = ("pause", "resume", "group", "criterion", "testing", "upgrade", "validate", "end")
 OF_GROUP = ("redispatch", "defer", "reopen", "depend", "undepend", "cancel")
 
@@ -199,6 +202,8 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
     def done() -> Done:
         with serving.called(caller) as context:
             context.credential = caller.credential
+            if name == "redispatch" and fields.get(TURN):
+                _require_turn(context, session, group, fields[TURN])
             # Last, so that no field of a form names somebody else (HTTP-16).
             asked = _asked(act, session, group, fields) | {"by": caller.person}
             found = operations.call(context, act.words, **arguments.bind(act.words, asked))
@@ -212,6 +217,19 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
         return _page(request, session, act, name, group, status=status, problem=problem, typed=shown)
 
     return form_handlers.tried(request, fields, form_handlers.once(request, fields, done), page)
+
+
+def _require_turn(context: Context, session: str, group: str | None, seen: str) -> None:
+    """Refuse to start an agent again whom the page did not show: the group may have gone on since it was opened.
+
+    Raises:
+        Refused: STALE_TURN, UNKNOWN_GROUP.
+    """
+    bound = arguments.bind("group show", {"id": group, "session_id": session})
+    awaited = operations.call(context, "group show", **bound)["group"]["awaited"]
+    if awaited is not None and str(awaited["turn"]) != seen:
+        what = f"Group {group} has gone on since this page was opened; it waits for {words(awaited['role'])} now."
+        raise Refused("STALE_TURN", what, "Check whom the page shows now, then send it again")
 
 
 def _place(session: str) -> str:

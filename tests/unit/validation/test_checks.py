@@ -147,6 +147,7 @@ ROWS: tuple[Row, ...] = (
     ("V15", "evidence stands", {}, []),
     ("V15", "evidence does not", {"evidence": FOUND}, [("error", "X")]),
     ("V16", "merged", {"merges": (Merge("A", "ab12", True, "it is in main"),)}, []),
+    ("V16", "merged long ago", {"merges": (Merge("A", "ab12", True, "it is in main", True),)}, [("warning", "A")]),
     ("V16", "not merged", {"merges": (Merge("A", "ab12", False, "it is not"),)}, [("error", "A")]),
     ("V16", "unseen", {"merges": (Merge("A", "ab12", None, "no repository"),)}, [("warning", "A")]),
     ("V16", "unnamed", {"merges": (Merge("A", None, None, "none is named"),)}, [("warning", "A")]),
