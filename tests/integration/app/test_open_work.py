@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any
 
 import pytest
 
-from orchestrator import testing
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.core import task_graph
@@ -117,15 +115,16 @@ def test_a_pending_group_says_for_which_groups_it_waits() -> None:
     assert "waits for A, C" in text.render("group list", table.do("group list", session_id=SESSION))
 
 
-def test_a_cycle_of_groups_is_named_and_can_be_broken(tmp_path: pathlib.Path) -> None:
+@pytest.mark.sqlite("what is offered is tried on copies in memory")
+def test_a_cycle_of_groups_is_named_and_can_be_broken() -> None:
     table = Table("A", "B", "C", plan=True)
     table.group("D", depends_on=("A",))
     table.group("E", depends_on=("D",))
-    path = tmp_path / "x.db"
-    path.write_bytes(table.context.connection.serialize())
+    forged = table.context
     # An older program, or a forger, let D wait for E as well.
-    forging.tamper(path, "UPDATE group_dependencies SET depends_on = 'E' WHERE group_id = 'D'")
-    forged = testing.memory_context(content=path.read_bytes())
+    triggers = forging.disarm(forged.connection)
+    forged.connection.execute("UPDATE group_dependencies SET depends_on = 'E' WHERE group_id = 'D'")
+    forging.rearm(forged.connection, triggers)
     found = operations.call(forged, "next", session_id=SESSION)
     status = operations.call(forged, "status", session_id=SESSION)
     assert {each["group_id"]: each["cause"] for each in found["stuck"]} == dict.fromkeys("DE", "dependency_cycle")
