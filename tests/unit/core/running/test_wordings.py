@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.core import task_types
-from orchestrator.core.running import judgement, mentions, types
+from orchestrator.core.running import judgement, mention_outcomes, mentions, types
 from orchestrator.core.running.facts import Facts, File, Verdict
 from orchestrator.core.running.file_names import Tree
 from tests.cases import every
@@ -21,7 +21,7 @@ BEFORE = Tree(wordings.FILES, wordings.FOLDERS)
 
 
 @functools.cache
-def read(text: str) -> tuple[types.Settled, tuple[mentions.Mention, ...]]:
+def read(text: str) -> tuple[types.Settled, tuple[mention_outcomes.Mention, ...]]:
     """The type of a task and what counts of what it mentions."""
     settled = types.settle(None, text, BEFORE)
     return settled, mentions.of_type(mentions.find(text, BEFORE), settled.type, guessed=settled.guessed)
@@ -39,7 +39,7 @@ def verdict(text: str, done: str, tests: str | None = "passed") -> Verdict:
         path[:-1] for path in gone if path.endswith("/")
     }
     after = Tree((set(BEFORE.files) | {path for path in made if not path.endswith("/")}) - gone, folders)
-    came = mentions.judged(
+    came = mention_outcomes.judged(
         found, after, touched, unnamed=mentions.deletes(text), files=mentions.deletes_files(text),
         made=folders - set(BEFORE.folders),
     )  # fmt: skip
