@@ -321,7 +321,7 @@ def _quoted(text: str, index: Index) -> Iterator[Place]:
         if not name or _SHELL.match(inner) or (not index.has(name) and _is_prose_of(inner, index)):
             continue
         if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
-            folder = folder or (has_extension(name) and _FOLDER_CALLED.search(before) is not None)
+            folder = folder or _FOLDER_CALLED.search(before) is not None
             yield Place(begin, begin + len(inner), name, folder or bool(_FOLDER_AFTER.match(after)))
 
 
@@ -384,7 +384,7 @@ def _ascii(start: int, token: str, text: str, index: Index) -> Iterator[Place]:
     if _is_path(raw, index) or (called and re.search(r"[A-Za-z]", raw) and not raw.startswith("-")):
         name = names.normal_path(raw.rstrip("/"))
         if name and (index.has(name) or not _FRAME.match(text, start + len(raw))):
-            folder = has_extension(name) and _FOLDER_CALLED.search(text[max(0, start - 40) : start]) is not None
+            folder = _FOLDER_CALLED.search(text[max(0, start - 40) : start]) is not None
             yield Place(start, start + len(raw), name, folder or raw.endswith("/"))
 
 
@@ -431,7 +431,7 @@ def _plain_words(text: str, index: Index) -> Iterator[Place]:
         if not called and not known and word not in index.words:
             continue
         if called and word.lower() not in _STOPS and _is_folder(word, before, index):
-            yield Place(at, end, word, bool(_FOLDER_AFTER.match(after)))
+            yield Place(at, end, word, bool(_FOLDER_AFTER.match(after) or _FOLDER_CALLED.search(before)))
         elif known and (word != word.lower() or NEXT_WORD.match(after) or index.has(word)):
             yield Place(at, end, word)
         elif word in index.words and _is_named(before, after) and not _is_prose(word, before):

@@ -404,6 +404,10 @@ def _folder(facts: Facts) -> str | None:
     return f"Made as ordered: {some(facts.folders)}." if facts.folders else None
 
 
+def _settled(facts: Facts) -> str | None:
+    return f"{some(facts.settled)}, so nothing was to be done." if facts.settled and not has_changed(facts) else None
+
+
 def _unnamed_deletion(facts: Facts) -> str | None:
     """Where a deletion is ordered and nothing is mentioned for it, what is gone may be what was meant."""
     if not facts.unnamed or not facts.stray or facts.task_type == task_types.DANGEROUS_OP:
@@ -420,6 +424,7 @@ GROUNDS: tuple[tuple[str, Callable[[Facts], str | None]], ...] = (
     ("verified_file", _verified_file),
     ("ordered_deletion", _ordered_deletion),
     ("folder", _folder),
+    ("nothing_to_do", _settled),
     ("unnamed_deletion", _unnamed_deletion),
     ("answer", _answer),
 )

@@ -5,19 +5,21 @@ Source: seed 001, Properties 8, 26 and 31.
 
 from __future__ import annotations
 
+import collections
 import fnmatch
 import functools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import file_names, tests_exist
+from orchestrator.core.running import file_names, order_conditions, tests_exist
 from orchestrator.core.running.file_names import Tree
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
-EMPTIED = "emptied"
-"""It is a folder of which nothing has to be left, as far as nothing is spared."""
+EMPTIED, COPIED, ALTERED = "emptied", "copied", "altered"
+"""It is a folder of which nothing has to be left, as far as nothing is spared; each file of it has to be elsewhere as
+well; it has to be new or other in content, whatever else was changed."""
 SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
 """It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
 GONE = "deleted"
@@ -30,7 +32,9 @@ class Mention(NamedTuple):
     name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
     that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
     any test. created: it is the object of a verb of creating. renamed: it goes because it gets another name. moved: it
-    goes and comes to be elsewhere. gone: of those of its list one is enough, and it has to be gone.
+    goes and comes to be elsewhere. gone: of those of its list one is enough, and it has to be gone. travels: the files
+    that were there, each of which has to be elsewhere at the end. converted: one of these may change where it is.
+    settled: the whole task holds only where it is missing, or there, as `order_conditions` names it, and it was not.
     """
 
     name: str
@@ -44,6 +48,9 @@ class Mention(NamedTuple):
     renamed: bool = False
     moved: bool = False
     gone: bool = False
+    travels: tuple[str, ...] = ()
+    converted: bool = False
+    settled: str = ""
 
     @property
     def decides(self) -> bool:
@@ -53,7 +60,7 @@ class Mention(NamedTuple):
     @property
     def required(self) -> bool:
         """Whether it has to be done whatever else was."""
-        return self.kind in (MADE, DELETED, EMPTIED)
+        return self.kind in (MADE, DELETED, EMPTIED, COPIED, ALTERED)
 
     @property
     def covers(self) -> bool:
@@ -67,6 +74,7 @@ class Outcome(NamedTuple):
     unmet: sentences without a full stop on what was ordered and not done. untouched: mentioned, and not touched.
     unmentioned: new and changed files that are not mentioned. deleted, stray: deletions that were ordered or not.
     folders: mentioned folders that were made. unnamed: a deletion was ordered without a word of what.
+    settled: sentences on what was before as it had to be, where nothing else was ordered and nothing was done.
     """
 
     unmet: tuple[str, ...] = ()
@@ -76,6 +84,7 @@ class Outcome(NamedTuple):
     stray: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     unnamed: bool = False
+    settled: tuple[str, ...] = ()
 
 
 def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -120,6 +129,10 @@ def judged(
     sources = [each for each in found if each.kind == SOURCE]
     if touched and not decide and all(any(matches(each, path) for each in sources) for path in touched):
         unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
+    settled = tuple(sentence for each in found if each.settled and (sentence := state.settled(each)))
+    if settled and (touched or made):
+        unmet = [f"{each}, so that nothing was to be changed" for each in settled]
+    unmet += [f"{path} was deleted and is nowhere else" for each in decide for path in state.lost(each)]
     hurt = [each for each in found if state.is_hurt(each)]
     how = {DENIED: "changed, which the task forbids", SOURCE: "deleted, which the task refers to"}
     unmet += [f"{each.name} was {how.get(each.kind, 'deleted, which the task forbids')}" for each in hurt]
@@ -129,11 +142,14 @@ def judged(
     kept = [path for path, change in touched.items() if change != GONE]
     return Outcome(
         unmet=tuple(dict.fromkeys(unmet)),
-        untouched=tuple(each.name for each in found if each.kind not in (DENIED, KEPT) and not state.is_touched(each)),
+        untouched=tuple(
+            each.name for each in found
+            if each.kind not in (DENIED, KEPT) and not each.settled and not state.is_touched(each)
+        ),
         unmentioned=tuple(path for path in kept if not any(matches(each, path) for each in found)),
         deleted=deleted, stray=tuple(path for path in gone if path not in deleted),
         folders=tuple(each.name for each in decide if state.is_folder_made(each)),
-        unnamed=unnamed and not decide,
+        unnamed=unnamed and not decide and not settled, settled=() if unmet else settled,
     )  # fmt: skip
 
 
@@ -161,6 +177,10 @@ class _State:
             return (GONE in changes or bool(mention.files or mention.folders)) and not self._is_left(mention)
         if mention.kind == EMPTIED:
             return (GONE in changes or self.is_folder_gone(mention)) and not self._is_filled(mention)
+        if mention.travels and not mention.moved and len(self._missing(mention)) < len(mention.travels):
+            return True
+        if mention.kind == COPIED:
+            return False
         if not mention.gone and (changes - {GONE} or self.is_folder_made(mention)):
             return True
         return mention.kind == EITHER and (GONE in changes or self.is_folder_gone(mention))
@@ -171,6 +191,8 @@ class _State:
             return not self._is_left(mention)
         if mention.kind == EMPTIED:
             return not self._is_filled(mention)
+        if mention.kind == COPIED:
+            return not self._missing(mention)
         there = mention.kind == MADE and mention.name in self._after.files
         return there or self.is_touched(mention)
 
@@ -181,6 +203,33 @@ class _State:
         kept = mention.kind == KEPT or (mention.kind == SOURCE and tests_exist.is_of_tests(mention.name))
         return (mention.kind == DENIED and bool(changes)) or (kept and GONE in changes)
 
+    def settled(self, mention: Mention) -> str | None:
+        """How what the task wants of it holds already at the end; None where it does not."""
+        if mention.settled == order_conditions.THERE:
+            return f"{mention.name} was not there" if mention.name.rstrip("/") not in self._after.files else None
+        there = {*self._after.files, *self._after.folders}.issuperset((*mention.files, *mention.folders))
+        return f"{mention.name} was there already" if there else None
+
+    def lost(self, mention: Mention) -> list[str]:
+        """The files that were to be moved, and are gone without being elsewhere."""
+        missing = self._missing(mention) if mention.moved else []
+        return [path for path in missing if path not in self._after.files]
+
+    def _missing(self, mention: Mention) -> list[str]:
+        """The files that have to be elsewhere at the end, and are not: nothing of their name was written."""
+        written = [path for path, change in self._touched.items() if change != GONE and path not in mention.travels]
+        there = collections.Counter(map(_stem, written))
+        missing = []
+        for path in (each for each in mention.travels if not self._is_spared(each)):
+            if there[_stem(path)] > 0:
+                there[_stem(path)] -= 1
+            elif not mention.converted or self._touched.get(path, GONE) == GONE:
+                missing.append(path)
+        return missing
+
+    def _is_spared(self, path: str) -> bool:
+        return any(matches(each, path) for each in self._spared)
+
     def _is_left(self, mention: Mention) -> bool:
         """Whether anything is left of what has to be gone; one of several files of a name is enough."""
         if mention.patterns:
@@ -190,8 +239,10 @@ class _State:
         return bool(left) and (mention.exact or len(left) == len(mention.files) + len(mention.folders))
 
     def _is_filled(self, mention: Mention) -> bool:
-        below = (path for path in self._after.files if matches(mention, path))
-        return any(not any(matches(each, path) for each in self._spared) for path in below)
+        # What is moved may come to be where its pattern still fits.
+        there = mention.travels if mention.travels and mention.moved else self._after.files
+        below = (path for path in there if path in self._after.files and matches(mention, path))
+        return any(not self._is_spared(path) for path in below)
 
     def is_folder_gone(self, mention: Mention) -> bool:
         """Whether it was a folder that is there no more."""
@@ -208,9 +259,17 @@ def _sentence(mention: Mention) -> str:
     if mention.tests:
         return "no test was written or changed"
     there = mention.files or mention.folders or mention.patterns
-    said = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted", EMPTIED: "emptied"}
+    said = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted", EMPTIED: "emptied", COPIED: "copied"}
+    if mention.travels and mention.moved:
+        return f"{mention.name} was not moved"
     word = "deleted" if mention.gone else said.get(mention.kind, "changed")
     return f"{mention.name} was not {word if there or mention.kind != CHANGED else 'created'}"
+
+
+def _stem(path: str) -> str:
+    """The name of a file without its extensions."""
+    name = path.rpartition("/")[2].casefold()
+    return name.partition(".")[0] or name
 
 
 def matches(mention: Mention, path: str) -> bool:

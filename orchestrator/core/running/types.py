@@ -148,7 +148,7 @@ def _kind(sentence: str) -> str:
     if _BEGS.search(sentence) or (not question and (renamed_files.is_ordered(said) or tests_exist.are_to_pass(said))):
         return _ORDERED
     order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
-    asks = _ASKS.search(said)
+    asks = next((each for each in _ASKS.finditer(said) if not _NOUN.search(said[: each.start()])), None)
     if not question and _WISHES.search(said) and not (asks and asks.start() == 0):
         return _ORDERED
     if _PROPOSES.match(said):

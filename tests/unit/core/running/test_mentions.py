@@ -95,7 +95,8 @@ def test_p31_a_mention_is_done_when_what_fits_became_of_it(
 )  # fmt: skip
 def test_p33_a_folder_is_no_file_that_was_to_be_made(name: str, made: str, unmet: tuple[str, ...] | None) -> None:
     mention = Mention(name, mention_outcomes.MADE)
-    found = mention_outcomes.judged([mention], Tree(TREE.files, {*TREE.folders, made.rstrip("/")}), {}, made={made.rstrip("/")})
+    after = Tree(TREE.files, {*TREE.folders, made.rstrip("/")})
+    found = mention_outcomes.judged([mention], after, {}, made={made.rstrip("/")})
     assert found.unmet == ((f"{name} was not created",) if unmet is None else unmet)
 
 

@@ -46,6 +46,7 @@ def verdict(text: str, done: str, tests: str | None = "passed") -> Verdict:
     known: dict[str, Any] = {
         "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
         "untouched": came.untouched, "unmentioned": came.unmentioned if found else (), "folders": came.folders,
+        "settled": came.settled,
     }  # fmt: skip
     files = tuple(File(path, True) for path, change in sorted(touched.items()) if change != "deleted")
     return judgement.judge(Facts(
