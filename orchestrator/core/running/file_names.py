@@ -59,6 +59,13 @@ _RUN = regex(
     r"(?<!\w)(?:run|execute|do|try|then|and)(?:\s+(?:this|these|it|command|commands))?[^\w]*\Z", re.IGNORECASE
 )
 _ITEM = regex(r"\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])\s|\u30fb)")
+_ENDING = regex(
+    r"(?P<en>files?)\s+(?:(?:that|which)\s+)?(?:end(?:s|ing)?\s+(?:in|with)|(?:with|having)\s+(?:(?:the|an?)\s+)?(?:file\s+)?"
+    r"(?:extension|suffix|ending))\s+[\"'`]?\*?(?P<kind>\.[A-Za-z]\w{0,5})(?!\.?\w)[\"'`]?"
+    r"|拡張子が?[「`\"]?\*?(?P<kind_ja>\.[A-Za-z][A-Za-z0-9]{0,5})[」`\"]?の(?P<each>(?:すべて|全て|全部)の)?ファイル",
+    re.IGNORECASE | re.ASCII,
+)
+"""What names a kind of file by how their names end."""
 _QUOTES = regex(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
 _KIND = regex(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファイル))", re.ASCII)
 _URL = regex(
@@ -230,11 +237,20 @@ def plain(text: str) -> str:
     said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
     said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
+    said = _ENDING.sub(_kind_of, said)
     said = _BACKSLASHES.sub(lambda match: match[0].replace("\\", "/"), said)
     said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)
     said = _BRACES.sub(_expanded, said)
     said = _VARIABLE.sub(lambda match: " " * len(match[0]), said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
+
+
+def _kind_of(match: re.Match[str]) -> str:
+    """A kind of file as a pattern."""
+    kind = match["kind"] or match["kind_ja"]
+    if kind.lower() not in words.EXTENSIONS:
+        return match[0]
+    return f"*{kind} {match['en']}" if match["kind"] else f"{match['each'] or ''}*{kind}ファイル"
 
 
 def _expanded(match: re.Match[str]) -> str:

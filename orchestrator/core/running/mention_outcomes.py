@@ -18,8 +18,8 @@ from orchestrator.core.running.file_names import Tree
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
 EMPTIED, COPIED, ALTERED = "emptied", "copied", "altered"
-"""It is a folder of which nothing has to be left, as far as nothing is spared; each file of it has to be elsewhere as
-well; it has to be new or other in content, whatever else was changed."""
+"""Nothing has to be left below it, or of files nothing of what they held, as far as nothing is spared; each file of it
+has to be elsewhere as well; it has to be new or other in content, whatever else was changed."""
 SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
 """It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
 GONE = "deleted"
@@ -176,7 +176,8 @@ class _State:
         if mention.kind == DELETED:
             return (GONE in changes or bool(mention.files or mention.folders)) and not self._is_left(mention)
         if mention.kind == EMPTIED:
-            return (GONE in changes or self.is_folder_gone(mention)) and not self._is_filled(mention)
+            emptied = bool(changes) if mention.patterns else GONE in changes or self.is_folder_gone(mention)
+            return emptied and not self._is_filled(mention)
         if mention.travels and not mention.moved and len(self._missing(mention)) < len(mention.travels):
             return True
         if mention.kind == COPIED:
@@ -242,7 +243,9 @@ class _State:
         # What is moved may come to be where its pattern still fits.
         there = mention.travels if mention.travels and mention.moved else self._after.files
         below = (path for path in there if path in self._after.files and matches(mention, path))
-        return any(not self._is_spared(path) for path in below)
+        # A file that is emptied stays.
+        stays = self._touched if mention.kind == EMPTIED and mention.patterns else ()
+        return any(path not in stays and not self._is_spared(path) for path in below)
 
     def is_folder_gone(self, mention: Mention) -> bool:
         """Whether it was a folder that is there no more."""

@@ -65,7 +65,12 @@ from orchestrator.core.running.renamed_files import Replacement
 
 _GOES, _OVERWRITTEN, _COMES = "goes", "overwritten", "comes"
 """What becomes of a file in a replacement: it is gone, or has what another one had, or it takes the place."""
-_TURNS = {renamed_files.COPIED: COPIED, renamed_files.SWAPPED: ALTERED}
+_MOVES = "moves"
+"""It goes into a folder."""
+_TURNS = {
+    renamed_files.COPIED: COPIED, renamed_files.SWAPPED: ALTERED,
+    renamed_files.ENTERED: SOURCE, renamed_files.MOVED: _MOVES,
+}  # fmt: skip
 """What is ordered of each of the old names of a replacement that leaves them."""
 
 _MOST = 400
@@ -123,7 +128,21 @@ _COPIES_JA = regex(words.COPY_JA)
 _WHICH_JA = regex(
     rf"(?:{words.DELETE_JA}|{words.TIDY_JA})[^、。\s]{{0,8}}(?:ファイル|フォルダ|もの|の)は[「『`]?\Z"
 )
-_IF_JA = regex("が(?:あれば|あったら|ある場合|存在)")
+_IF_JA = regex("が(?:あれば|あったら|ある場合|存在|[^、。\ue000]{0,14}(?:れば|たら|なら|場合は?)、?[^、。\ue000]{1,8})")
+_TOO = regex(
+    rf"{_QUOTE},?\s*(?:too|as\s+well|likewise|also)\s*(?:[.!,;\n]|\Z)|[」』`]?も(?:また|同じく|同様に?|同じように?)?(?:[。\n]|\Z)",
+    re.IGNORECASE,
+)
+_THE_SAME = regex(
+    rf"(?<!\w)(?:the\s+same\s+(?:for|with|to|goes\s+for|applies\s+to)|likewise|ditto(?:\s+for)?)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+_IGNORED = regex(
+    r"(?<!\w)(?:ignore|exclude)\s+[\"'`]*\ue000[^.;\n]{0,60}?\s(?:in|by|from|with|for)\s+git(?!\w)"
+    r"|(?<!\w)git-?ignore\s+[\"'`]*\ue000|\ue000[^。\n]{0,20}[gG]it(?:の管理)?(?:から|で|の)(?:除外|無視)",
+    re.IGNORECASE,
+)
+_BY_GIT = regex(r"[^.;\n]{0,60}?\s(?:in|by|from|with|for)\s+git(?!\w)", re.IGNORECASE)
 _PARTICLE = regex(
     rf"(?:の?(?:[0-9一二三四五六七八九十]+(?:つ|個|件|本)|両方|両者)(?:とも)?)?(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
     "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が|(?<=とも))"
@@ -168,7 +187,9 @@ _EVIDENCE = regex(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUO
 _KNOWN_FROM = regex(words.KNOWN_FROM, re.IGNORECASE)
 _KNOWN_FROM_JA = regex(words.KNOWN_FROM_JA)
 _PROPOSED = regex(
-    rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
+    rf"(?<!\w)(?:about|mind|not|consider|by|after|before|besides)\s+(?:{words.any_of(words.DELETING)})"
+    rf"\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
 )
 _NOTHING = regex(rf"(?<!\w)(?:{words.any_of(words.NOTHING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _MAY = regex(rf"{_QUOTE}\s+(?:{words.FOLDER}\s+)?(?:{words.any_of(words.PASSIVES)})(?!\w)", re.IGNORECASE)
@@ -177,7 +198,8 @@ _IN = regex(rf"{_WHERE.pattern}{_ARTICLE}{_QUOTE}", re.IGNORECASE)
 _IN_JA = regex(f"[」』`]?(?:{words.FOLDER_JA})?(?:内|の中|配下|以下)?の(?:すべての|全ての|全部の)?[「『`]?")
 _ENSURED = regex(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _AWAY = regex(
-    rf"{_QUOTE}\s+(?:is (?:gone|deleted|removed|moved)|no longer exists|does not exist|doesn't exist)(?!\w)",
+    rf"{_QUOTE}\s+(?:(?:is|are) (?:gone|deleted|removed|moved)|no longer exists?"
+    r"|(?:does not|doesn't|do not|don't) exist)(?!\w)",
     re.IGNORECASE,
 )
 _POLITE = r"(?:(?:please|so|now|just|then|and|kindly)\s+){0,3}"
@@ -359,7 +381,7 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
          if place.start not in within],
         renames=_RENAMES.search(masked) is not None,
     )  # fmt: skip
-    for mention in (*_kinds(kinds, places, index, found), *_common(masked, tuple(found.values()))):
+    for mention in (*_kinds(kinds, places, index, found), *_common(masked, tuple(found.values()), index)):
         found.setdefault(mention.name, mention)
     if len(found) == 1:
         found = {name: _settled(each, masked) for name, each in found.items()}
@@ -370,7 +392,17 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
         found[name] = found[name]._replace(kind=ASIDE) if there else found[name]
     named = _NAMED.search(masked) is not None
     replaced = {place.name for place in places if roles.get(place.start) in (_GOES, _OVERWRITTEN)}
-    return tuple(found.values()) if named else _travelling(tuple(found.values()), index, replaced)
+    every = tuple(_less_spared(each, found.values(), index) for each in found.values())
+    return every if named else _travelling(every, index, replaced)
+
+
+def _less_spared(mention: Mention, found: Iterable[Mention], index: Index) -> Mention:
+    """The mention; of a folder that is to go while something in it is spared, what it holds is meant."""
+    if mention.kind != DELETED or not mention.folders:
+        return mention
+    spared = [each for each in found if each.kind in (DENIED, KEPT)]
+    inside = (path for path in index.tree.files if matches(mention, path))
+    return mention._replace(kind=EMPTIED) if any(matches(each, path) for path in inside for each in spared) else mention
 
 
 def _settled(mention: Mention, masked: str) -> Mention:
@@ -424,7 +456,8 @@ def _kinds(
         elif each.verb in (file_kinds.COPY, file_kinds.CONVERT):
             yield mention._replace(kind=COPIED if each.whole else CHANGED, converted=each.verb == file_kinds.CONVERT)
         else:
-            kind = DELETED if each.whole else EITHER
+            whole = EMPTIED if each.verb == file_kinds.CLEAN else DELETED
+            kind = whole if each.whole else EITHER
             yield mention._replace(kind=kind, gone=each.verb != file_kinds.CLEAN, moved=each.verb == file_kinds.MOVE)
 
 
@@ -602,8 +635,12 @@ def _turned(kind: str, old: Sequence[Place], new: Sequence[Place], index: Index)
     if kind == renamed_files.SWAPPED:
         both = list(dict.fromkeys((*old, *new)))
         return both if len(both) == 2 and all(index.has(each.name) for each in both) else ()
+    folder = any(each.folder or index.entries(each.name)[1] for each in new)
+    if kind == renamed_files.ENTERED:
+        ignores = any(each.name.endswith("ignore") for each in new)
+        return [each for each in old if not folder and (ignores or "*" in each.name or index.has(each.name))]
     known = all("*" in each.name or index.entries(each.name)[0] for each in old)
-    return old if known and any(each.folder or index.entries(each.name)[1] for each in new) else ()
+    return old if folder and (known or kind == renamed_files.MOVED) else ()
 
 
 def _there(places: Iterable[Place], index: Index) -> bool:
@@ -647,6 +684,8 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
             said = _japanese(before, text[end : end + _NEAR].lstrip("\"'`」』)]* "), after, heard)
         else:
             said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
+        # "a.md too" takes the order of what was named before.
+        said = found[-1] if found and (_TOO.match(after) or _THE_SAME.search(before)) and found[-1].verb else said
         later = next((each[0] for each in announced if each.start() <= start < each.end()), None)
         if later is not None:
             said = _Said(said.verb, kind=KEPT if _TAKES_AWAY.search(later) else SOURCE)
@@ -656,15 +695,21 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
             spared |= list_parts.spared_of(which, range(first, last + 1))
         for each in range(first, last + 1):
             role = roles.get(places[each].start) if not heard.denied else None
-            turns = role in _TURNS.values()
-            replaced = _Said("change" if turns else "move", True, role * turns, optional=said.optional or either,
-                             role=role) if role else None  # fmt: skip
+            replaced = _replaced(role, optional=said.optional or either) if role else None
             meant = _contrary(said) if each in spared else said._replace(one=either or each in any_of)
             found.append(_of_shell(places, each) if places[each].shell else replaced or meant)
         # What follows the object of a move is where it goes.
         heard.closed, heard.lead = True, heard.lead or heard.verb == "move"
         at, first = end, last + 1
     return found
+
+
+def _replaced(role: str, *, optional: bool) -> _Said:
+    """What is said of a place by its part in a replacement."""
+    if role == _MOVES:
+        return _Said("move", True, optional=optional)
+    stays = role in (COPIED, ALTERED)
+    return _Said("change" if stays else "move", True, role * stays, optional=optional, role=role)
 
 
 def _contrary(said: _Said) -> _Said:
@@ -685,7 +730,7 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     said = _Said(heard.verb, direct, optional=heard.perhaps)
     if heard.verb == "delete" and _OR_ELSE.match(after):
         said = said._replace(optional=True)
-    phrase = _phrase(said, before, between, after) or _excepted(said, before, between, heard)
+    phrase = _phrase(said, before, between, after) or _excepted(said, before, between, after, heard)
     phrase = phrase or _instead(said, before, after, heard)
     if phrase is not None:
         return phrase
@@ -737,9 +782,11 @@ def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | N
     return _Said("move", True) if _RENAME_IT.search(after) else None
 
 
-def _excepted(said: _Said, before: str, between: str, heard: _Hearing) -> _Said | None:
+def _excepted(said: _Said, before: str, between: str, after: str, heard: _Hearing) -> _Said | None:
     """What an exception before a place says of it; None where there is none."""
     found = _EXCEPT.search(before)
+    if found is not None and found[0].strip().lower().startswith("ignore") and _BY_GIT.match(after):
+        return said._replace(kind=SOURCE)
     if found is None:
         return said._replace(kind=DENIED) if _ALL_BUT.search(between) and not heard.denied else None
     if _NOTHING_ELSE.search(before, 0, found.start() + 1):
@@ -837,7 +884,8 @@ def _tidied_ja(before: str, rest: str, after: str) -> _Said | None:
 
 
 def _is_emptied_ja(kind: str, which: str, after: str) -> bool:
-    return (kind == "clean" and which in ("", "を")) or (kind == "delete" and _INSIDE_JA.match(after) is not None)
+    inside = kind in ("delete", "move") and _INSIDE_JA.match(after) is not None
+    return inside or (kind == "clean" and which in ("", "を"))
 
 
 def _mention(place: Place, said: _Said, index: Index) -> Mention:
@@ -873,10 +921,13 @@ def _is_word(name: str) -> bool:
     return name not in words.NAMES.get(name.lower(), (name,))
 
 
-def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
+def _common(masked: str, found: Sequence[Mention], index: Index) -> Iterator[Mention]:
     """What is mentioned by a common word besides kinds of files: all of a project, tests that are to be written."""
     if _DELETES.search(masked) and _EVERYTHING.search(masked) and not deciding(found):
         yield Mention("everything", EITHER, patterns=("**",))
+    if _IGNORED.search(masked) and not any(each.name.endswith("ignore") for each in found):
+        files, _, exact = index.entries(".gitignore")
+        yield Mention(".gitignore", CHANGED if files else MADE, tuple(files), exact=exact)
     # "Fix the failing tests" is about what they test.
     subjects = tuple(_subjects(tests_exist.TO_PASS.sub(" ", masked), _MAKES))
     if any(_TESTS.search(each) or _TESTS_JA.search(each) for each in subjects) and not deciding(found):

@@ -26,7 +26,7 @@ MAKE = (
     "|make sure|ensure|new|need|want"
     "|install|deploy|commit|publish|push|enable|configure|release|integrate|upload|download|bootstrap|register|ship"
     "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me|whip up|knock up|throw together"
-    "|see to it"
+    "|see to it|undelete"
 )
 CHANGE = (
     f"{_MISTYPED}|"
@@ -44,7 +44,7 @@ CHANGE = (
     "|must be|should be|needs? to be|has to be|have to be|do it|do this|do that|wrap|unify|merge|modernize"
     "|modernise|unblock|restart|harmoni[sz]e|normali[sz]e|standardi[sz]e|streamline|deduplicate|toggle"
     "|continue|proceed|resume|carry on|go on|keep going|keep working|roll back|rollback|back out|exchange|interchange"
-    "|transpose"
+    "|transpose|start ignoring|stop ignoring"
 )
 DELETE = (
     f"{slips('delete', 'remove')}|"
@@ -191,6 +191,7 @@ WISHES = (
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
     f"|(?:{PUT_AWAY}) [\"'`*]*(?:the )?[\"'`*]*\ue000+[\"'`*]*(?: file)? (?:away|out)(?!\\w)"
     "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
+    "|git-?ignore [\"'`*]*\ue000|(?:ignore|exclude) [\"'`*]*\ue000[^.;\n]{0,60}? (?:in|by|from|with|for) git(?!\\w)"
     "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
     "|(?:print|log|pipe|redirect)\\b[^.;\n]{0,60}? (?:in)?to [\"'`*(]*\ue000"
     "|(?:reply|answer|respond) in [\"'`*(]*\ue000|have [\"'`*(]*\ue000+[\"'`*)]* in place(?!\\w)"
@@ -360,7 +361,7 @@ DENIALS = (
     "|instead\\s+of\\s+\\w+ing|rather\\s+than\\s+\\w+ing"
     "|no other file"
     "|no other files"
-    "|on no account|under no circumstances|by no means|in no case"
+    "|neither|on no account|under no circumstances|by no means|in no case"
 )
 LABELS = (
     "off limits|off-limits|out of scope|not in scope|as they are|as it is|unchanged|untouched|intact|alone|touched"
@@ -445,7 +446,7 @@ PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
 OR = "or|または|もしくは|あるいは|か"
 JOINS = (
     ",|, and|and|and also|, and also|as well as|along with|together with"
-    "|in addition to|plus|&|+|と|、|及び|および|や|も"
+    "|in addition to|plus|nor|&|+|と|、|及び|および|や|も"
 )
 PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be"
 """What may stand between a name and what is to become of it."""
@@ -551,6 +552,8 @@ REPLACED = (
     "{old}(?: should| must| has to| is to)? (?:gives? way|makes? way|yields?) (?:to|for) {new}",
     f"{{old}} (?:to|into|as|in) {{new}},?(?: and)?(?: then)? (?:{DELETE})"
     " the (?:original|old one|old file|source|former)",
+    f"(?:copy|duplicate|back up) {{old}} (?:to|into|as|under) {{new}}[,;.]?(?: and)?(?: then| afterwards)?(?: please)?"
+    f" (?:{DELETE}) it",
 )
 """How one file is said to take the place of another, which is gone then."""
 _REPLACES_JA = "置き換|置換|差し替|差替|入れ替|入替|取り替|取替|すり替|交換|リプレース"
@@ -561,6 +564,7 @@ REPLACED_JA = (
     "{old}の(?:代わり|かわり|替わり)に、?{new}を(?:置|配置|入れ|据え)", "{old}をやめて、?{new}(?:に|を)",
     f"{{old}}を[^、。\\n\ue000]{{0,12}}{{new}}(?:に|へ|を)[^。\\n\ue000]{{0,16}}[、。]?(?:元|もと|古い)の?(?:ファイル|もの|方)?(?:たち)?[はを]"
     f"(?:すべて|全て|両方)?(?:とも)?(?:{DELETE_JA})",
+    f"{{old}}を{{new}}[にへ](?:コピー|複製|バックアップ)(?:した(?:あと|後)に?|してから|して|し)、?(?:{DELETE_JA})",
 )
 TURNED = (
     "(?:change|turn|make) {old} (?:in)?to {new}", "{new},? (?:that|which) (?:replaces?|supersedes?) {old}",
@@ -582,6 +586,14 @@ FILLED = (
     f"{_PART} (?:of|in|from) {{old}} (?:with|by|to|into) (?:that|those|the(?: [\\w-]+){{1,3}}) (?:of|in|from) {{new}}",
     f"{{old}}['\u2019]s(?: [\\w-]+)? {_PART} (?:with|by|to) {{new}}", "overwrite {old} (?:with|by) {new}",
 )
+_ENTERS = "(?:add|append|insert|include|enter|register|mention|(?:start|stop) ignoring)"
+ENTERED = (
+    f"{_ENTERS} {{old}} (?:to|into|in) {{new}}", f"(?:{DELETE}|strip) {{old}} (?:out of|from) {{new}}",
+)
+ENTERED_JA = ("{old}を{new}[にへ](?:追加|追記|記載|登録|加え|入れ)", f"{{old}}を{{new}}から(?:{DELETE_JA}|外[しす])")
+"""What writes names into a file, or takes them out of it."""
+MOVED = (f"(?:{MOVE}) {{old}} (?:to|into|in|under) {{new}}",)
+"""What moves files into a folder."""
 COPIED = ("(?:copy|duplicate|clone|back up|cp) {old} (?:to|into|in|under) {new}",)
 COPIED_JA = ("{old}を{new}[にへ](?:コピー|複製|バックアップ)",)
 """What puts each of some files into a folder as well."""
@@ -677,7 +689,7 @@ PUTS, PUTS_JA = "put|place|bring", "入れ|置[いくきけ]"
 where a folder is named."""
 ONLY_ABOUT = (
     "that|which|who|how|scripts?|tools?|programs?|functions?|commands?|tests?|code|class|method|hook|job|step|rules?"
-    "|options?|flags?|page|list|index|report|summary|table|parser|reader|loader|overview|lines?|references?|links?"
+    "|options?|flags?|page|list|index|report|summary|table|parser|reader|loader|overview|references?|links?"
 )
 ONLY_ABOUT_JA = "スクリプト|ツール|プログラム|関数|コマンド|テスト|一覧|リスト|目次|要約|レポート|処理|機能"
 """What stands between a verb and a kind of file that is only spoken of."""

@@ -19,8 +19,9 @@ from orchestrator.core.running import prompt_words as words
 RENAMED, ARCHIVED, REPLACED, TURNED, FILLED, QUOTED = "renamed", "archived", "replaced", "turned", "filled", "quoted"
 """The old name goes in any case; goes or stays; goes unless the new one is there already; if both are of one kind; it
 stays, and is filled from the new one; neither is a file that has to change."""
-COPIED, SWAPPED = "copied", "swapped"
-"""The old name stays, and is in the new folder as well; both get what the other one has, which may be one list."""
+COPIED, SWAPPED, ENTERED, MOVED = "copied", "swapped", "entered", "moved"
+"""The old name stays, and is in the new folder as well; both get what the other one has, which may be one list; it is
+only written into the new one, or taken out of it; it goes into the new folder."""
 _NEAR = 160
 """Characters before a phrase that are looked at."""
 
@@ -80,6 +81,8 @@ _PHRASES = (
     (REPLACED, _compiled((*words.REPLACED, *words.REPLACED_JA))),
     (TURNED, _compiled((*words.TURNED, *words.TURNED_JA))),
     (COPIED, _compiled((*words.COPIED, *words.COPIED_JA))),
+    (ENTERED, _compiled((*words.ENTERED, *words.ENTERED_JA))),
+    (MOVED, _compiled(words.MOVED)),
 )
 _ARROWS = _compiled((r"{old} (?:->|=>|-->|\u2192) {new}", r"{old}(?:->|=>|-->|\u2192){new}"))
 _MOVES = regex(
@@ -130,7 +133,7 @@ def find(text: str) -> Iterator[Replacement]:
 
 def is_ordered(sentence: str) -> bool:
     """Whether a sentence, with its mentions blackened, orders a replacement; one that begins as a question does not."""
-    kinds = {each.kind for each in find(sentence)} - {QUOTED, COPIED, SWAPPED}
+    kinds = {each.kind for each in find(sentence)} - {QUOTED, COPIED, SWAPPED, ENTERED, MOVED}
     return bool(kinds) and not _ASKS.match(sentence)
 
 
