@@ -400,7 +400,8 @@ def _outcome(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> 
     return {
         "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
         "untouched": came.untouched, "unmentioned": came.unmentioned[:LISTED] if seen.mentioned else (),
-        "folders": came.folders, "settled": came.settled, "guessed": requested_files.is_guessed(context, run),
+        "folders": came.folders, "settled": came.settled, "absent": came.absent,
+        "guessed": requested_files.is_guessed(context, run),
     }  # fmt: skip
 
 

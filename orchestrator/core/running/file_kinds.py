@@ -9,6 +9,7 @@ Source: seed 001, Property 8.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -17,9 +18,9 @@ from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import file_names
 from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import Place
-from orchestrator.core.running.order_verbs import VERB_JA, is_object, verb_of, verbs
+from orchestrator.core.running.order_verbs import DENIED_BEFORE, RENAMES, VERB_JA, is_object, verb_of, verbs
 
-DELETE, CLEAN, MOVE, COPY, CONVERT, CHANGE = "delete", "clean", "move", "copy", "convert", "change"
+DELETE, CLEAN, MOVE, COPY, CONVERT, CHANGE, KEEP = "delete", "clean", "move", "copy", "convert", "change", "keep"
 
 
 class Kind(NamedTuple):
@@ -88,6 +89,18 @@ _CONVERTS = regex(rf"(?:{words.CONVERTS}|{words.CONVERTS_JA})\Z", re.IGNORECASE)
 _TIDIES_JA = regex(f"{words.TIDY_JA}|整理|掃除")
 _PUTS_JA = regex(f"\ue000[」』`]?(?:{words.FOLDER_JA})?[にへ](?:{words.PUTS_JA})")
 _ABOUT = regex(rf"(?<!\w)(?:{words.ONLY_ABOUT})(?!\w)|{words.ONLY_ABOUT_JA}", re.IGNORECASE)
+_KEEPS = regex(
+    rf"(?<!\w)(?:without|not|avoid|never)\s+(?:{words.any_of(words.DELETING)})\s+(?:(?:any|all|the)\s+)*\Z",
+    re.IGNORECASE,
+)
+_KEEPS_JA = regex(f"[をはも](?:すべて|全て|全部)?(?:(?:{words.DELETE_JA})?\\S{{0,2}}?(?:{words.DENIALS_JA})|残)|以外")
+_SPEAKS = regex(
+    rf"(?<!\w)(?:how\s+to|that|which|who|(?:{words.ONLY_ABOUT})\s+(?:to|for))\s+(?:\w+\s+){{0,2}}\Z", re.IGNORECASE
+)
+"""What speaks of an order, which is none then."""
+_SPEAKS_JA = regex("する(?!こと|[。、\\s]|\\Z)|され|した(?!い)|してい")
+_NEAR, _TRIED = 240, 40
+"""Characters before and behind a kind that are looked at; how often it is looked for."""
 _MOST = 40
 """Characters between a verb and a kind of file that it may be about."""
 
@@ -106,7 +119,7 @@ def find(masked: str, places: Sequence[Place]) -> Iterator[Kind]:
         masked: the task with every mention blackened.
     """
     for pattern, globs in _KINDS:
-        said = (each for each in pattern.finditer(masked) if _is_named(masked, each.end()))
+        said = (each for each in itertools.islice(pattern.finditer(masked), _TRIED) if _is_named(masked, each.end()))
         found = next((read for each in said if (read := _read(masked, each, globs, places))), None)
         if found is not None:
             yield found
@@ -119,14 +132,17 @@ def _is_named(masked: str, end: int) -> bool:
 
 def _read(masked: str, kind: re.Match[str], globs: tuple[str, ...], places: Sequence[Place]) -> Kind | None:
     """What is ordered of the files of a kind, by the sentence around its word."""
-    start = max((end.end() for end in _SENTENCE.finditer(masked, 0, kind.start())), default=0)
-    stop = _SENTENCE.search(masked, kind.end())
-    before, after = masked[start : kind.start()], masked[kind.end() : stop.start() if stop else len(masked)]
+    near = max(0, kind.start() - _NEAR)
+    start = max((end.end() for end in _SENTENCE.finditer(masked, near, kind.start())), default=near)
+    stop = _SENTENCE.search(masked, kind.end(), kind.end() + _NEAR)
+    before, after = masked[start : kind.start()], masked[kind.end() : stop.start() if stop else kind.end() + _NEAR]
     each = _EACH.search(before)
     said = before[: each.start()] if each else before
+    if _KEEPS.search(before) or _KEEPS_JA.match(after):
+        return Kind(kind[0], globs, KEEP, True)
     order = _order(said, after) or (_Order(DELETE, True) if _DELETES.search(masked) else None)
-    if order is None:
-        return None
+    if order is None or order.verb == KEEP:
+        return Kind(kind[0], globs, KEEP, True) if order and order.direct else None
     every = each is not None or _EACH_JA.match(after) is not None
     if not order.direct or order.verb == CHANGE:
         return Kind(kind[0], globs, CHANGE, False) if every and not _ABOUT.search(said[-_MOST:]) else None
@@ -136,7 +152,8 @@ def _read(masked: str, kind: re.Match[str], globs: tuple[str, ...], places: Sequ
     spares = _SPARES.match(after) or _SPARES_JA.search(before)
     travels = order.verb in (MOVE, COPY, CONVERT)
     ends = bool(_ENDS.match(after) or within is not None or (travels and into))
-    whole = bool(spares) or (ends and (every or (travels and _THE.search(before) is not None)))
+    renames = order.verb == MOVE and RENAMES.search(before) is not None
+    whole = bool(spares) or (ends and not renames and (every or (travels and _THE.search(before) is not None)))
     return Kind(kind[0], globs, order.verb, whole, within)
 
 
@@ -144,6 +161,10 @@ def _order(before: str, after: str) -> _Order | None:
     """What is ordered by the nearest verb before a kind, or else behind it; None where there is none."""
     known = verbs(before)
     if known:
+        first = before[: known[-1].start()]
+        if DENIED_BEFORE.search(first) or _SPEAKS.search(first):
+            keeps = known[-1].lastgroup in (DELETE, MOVE) and not _SPEAKS.search(first)
+            return _Order(KEEP, keeps and is_object(before[known[-1].end() :]))
         between = before[known[-1].end() :]
         verb = _class(known[-1], after)
         return _Order(verb, is_object(between)) if len(between) <= _MOST else None
@@ -156,6 +177,8 @@ def _order(before: str, after: str) -> _Order | None:
         return _Order(MOVE, True)
     if found is None:
         return None
+    if _SPEAKS_JA.match(after, found.end()):
+        return _Order(KEEP, False)
     return _Order(_class(found, after), not after.startswith(("の", "に", "から", "へ", "内")))
 
 

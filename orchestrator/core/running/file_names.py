@@ -51,7 +51,7 @@ _DELETE = regex(words.any_of(words.DELETE), re.IGNORECASE)
 _PLACES = frozenset(words.PLACES.split("|"))
 _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
     re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS)))
-    + "it them some other name names extension suffix type format size path header".split()
+    + "it them some other name names extension suffix type format size path header there here".split()
 )
 _TRASH = frozenset(words.TRASH.split("|"))
 _FENCED = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)

@@ -405,7 +405,10 @@ def _folder(facts: Facts) -> str | None:
 
 
 def _settled(facts: Facts) -> str | None:
-    return f"{some(facts.settled)}, so nothing was to be done." if facts.settled and not has_changed(facts) else None
+    """A file that is only wanted if it is missing was there, and the runner saw that it still is."""
+    if not facts.settled or has_changed(facts) or facts.unattributed:
+        return None
+    return f"{some(facts.settled)} was there already, so nothing was to be done."
 
 
 def _unnamed_deletion(facts: Facts) -> str | None:
@@ -466,6 +469,9 @@ def _nothing(facts: Facts) -> Objection:
     if not facts.unattributed:
         changed = has_changed(facts) or facts.verified
         why = "No verified file shows that the task was done." if changed else "No file changed."
+        if facts.absent and not changed:
+            # What is not there leaves nothing on the disk by which a run could be proven.
+            why = f"No file changed; {some(facts.absent)} was not there, so nothing may have been to be done."
         return Objection(states.NO_EVIDENCE, why)
     who, what = some(facts.beside), some(facts.unattributed)
     return Objection(states.NO_EVIDENCE, f"{who} worked in the project too, so whose work {what} is cannot be told.")

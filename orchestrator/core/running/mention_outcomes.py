@@ -74,7 +74,8 @@ class Outcome(NamedTuple):
     unmet: sentences without a full stop on what was ordered and not done. untouched: mentioned, and not touched.
     unmentioned: new and changed files that are not mentioned. deleted, stray: deletions that were ordered or not.
     folders: mentioned folders that were made. unnamed: a deletion was ordered without a word of what.
-    settled: sentences on what was before as it had to be, where nothing else was ordered and nothing was done.
+    settled, absent: what was there before, or was not, where the whole task is to make it, or delete it, only if it is
+        missing, or there; so that nothing was to be done, and nothing was.
     """
 
     unmet: tuple[str, ...] = ()
@@ -85,6 +86,7 @@ class Outcome(NamedTuple):
     folders: tuple[str, ...] = ()
     unnamed: bool = False
     settled: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -129,13 +131,12 @@ def judged(
     sources = [each for each in found if each.kind == SOURCE]
     if touched and not decide and all(any(matches(each, path) for each in sources) for path in touched):
         unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
-    settled = tuple(sentence for each in found if each.settled and (sentence := state.settled(each)))
-    if settled and (touched or made):
-        unmet = [f"{each}, so that nothing was to be changed" for each in settled]
     unmet += [f"{path} was deleted and is nowhere else" for each in decide for path in state.lost(each)]
-    hurt = [each for each in found if state.is_hurt(each)]
-    how = {DENIED: "changed, which the task forbids", SOURCE: "deleted, which the task refers to"}
-    unmet += [f"{each.name} was {how.get(each.kind, 'deleted, which the task forbids')}" for each in hurt]
+    absent = tuple(each.name for each in found if each.settled == order_conditions.THERE)
+    if touched or made:
+        unmet += [f"{name} was there already, so that nothing was to be changed" for name in there_already(found)]
+        unmet += [f"{name} was not there, so that nothing was to be changed" for name in absent]
+    unmet += [_hurt(each) for each in found if state.is_hurt(each)]
     gone = [path for path, change in touched.items() if change == GONE]
     deleted = tuple(path for path in gone if any(each.covers and matches(each, path) for each in found))
     deleted += tuple(each.name for each in found if each.covers and state.is_folder_gone(each) and not deleted)
@@ -149,8 +150,15 @@ def judged(
         unmentioned=tuple(path for path in kept if not any(matches(each, path) for each in found)),
         deleted=deleted, stray=tuple(path for path in gone if path not in deleted),
         folders=tuple(each.name for each in decide if state.is_folder_made(each)),
-        unnamed=unnamed and not decide and not settled, settled=() if unmet else settled,
+        unnamed=unnamed and not decide and not absent,
+        settled=tuple(path for path in there_already(found) if path in after.files and not touched),
+        absent=() if touched else absent,
     )  # fmt: skip
+
+
+def there_already(found: Iterable[Mention]) -> tuple[str, ...]:
+    """The files that were there, where the whole task is to make them if they are missing."""
+    return tuple(path for each in found if each.settled == order_conditions.MISSING for path in each.files)
 
 
 def undone(found: Collection[Mention], after: Tree, touched: Mapping[str, str]) -> Iterator[Mention]:
@@ -204,13 +212,6 @@ class _State:
         kept = mention.kind == KEPT or (mention.kind == SOURCE and tests_exist.is_of_tests(mention.name))
         return (mention.kind == DENIED and bool(changes)) or (kept and GONE in changes)
 
-    def settled(self, mention: Mention) -> str | None:
-        """How what the task wants of it holds already at the end; None where it does not."""
-        if mention.settled == order_conditions.THERE:
-            return f"{mention.name} was not there" if mention.name.rstrip("/") not in self._after.files else None
-        there = {*self._after.files, *self._after.folders}.issuperset((*mention.files, *mention.folders))
-        return f"{mention.name} was there already" if there else None
-
     def lost(self, mention: Mention) -> list[str]:
         """The files that were to be moved, and are gone without being elsewhere."""
         missing = self._missing(mention) if mention.moved else []
@@ -218,6 +219,8 @@ class _State:
 
     def _missing(self, mention: Mention) -> list[str]:
         """The files that have to be elsewhere at the end, and are not: nothing of their name was written."""
+        if mention.renamed:
+            return []
         written = [path for path, change in self._touched.items() if change != GONE and path not in mention.travels]
         there = collections.Counter(map(_stem, written))
         missing = []
@@ -258,6 +261,11 @@ class _State:
         return any(file_names.named(mention.name.rstrip("/"), path) for path in self._made)
 
 
+def _hurt(mention: Mention) -> str:
+    how = {DENIED: "changed, which the task forbids", SOURCE: "deleted, which the task refers to"}
+    return f"{mention.name} was {how.get(mention.kind, 'deleted, which the task forbids')}"
+
+
 def _sentence(mention: Mention) -> str:
     if mention.tests:
         return "no test was written or changed"
@@ -290,6 +298,7 @@ def matches(mention: Mention, path: str) -> bool:
 
 
 def fits(path: str, pattern: str) -> bool:
+    """Whether a path is one that a pattern stands for."""
     if pattern == "**":
         return True
     if pattern.endswith("/**"):

@@ -1,21 +1,25 @@
-"""Which files and folders a task mentions, and whether what was ordered of them was done. The one definition.
+"""Which files and folders a task mentions, and what it orders of them. The one definition.
+
+Whether that was done is asked in `mention_outcomes`.
 
 **What is mentioned.** A token of the task that is an existing file or folder of the project, or that has the shape of a
 path: a known extension, a name such as README or Makefile, a slash at its end or behind a folder that exists, a pattern
 such as `*.log`, or any name that is called a file or folder. A plain word such as `build` names a folder at the top
 where it stands right behind a verb or preposition, or is called a folder. Quotes, backticks, links, `./`, punctuation
 and Japanese text around a name do not count, and case does not where no entry has the exact name. Addresses, versions,
-code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, temporary files and the
-like that are to be deleted, and tests that are to be written, are mentioned by these words. What a longer quotation or
-a listed command holds is none where anything is mentioned outside.
+code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, Markdown files and the
+like (`file_kinds`), and tests that are to be written, are mentioned by these words. What a longer quotation or a listed
+command holds is none where anything is mentioned outside.
 
 **What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
 deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
 end, and what is the object of a verb of deleting or moving has to be gone; a deletion does not stand for a change that
-was ordered. All else that was not touched is only named.
+was ordered. What is moved or copied into a folder has to be there, and of two files that are swapped both have to
+change. All else that was not touched is only named. A file that is only wanted if it is missing (`order_conditions`),
+and was there, decides nothing.
 
 **Renamed or replaced.** Where a file gets the name of another, or another takes its place, the old one has to be gone
-and the new one there (`replacements`). If both were there, the old one may have been overwritten instead. Names that
+and the new one there (`renamed_files`). If both were there, the old one may have been overwritten instead. Names that
 are replaced in a text ("replace a.md with b.md in index.html") decide nothing; the file that holds them does.
 
 **What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
@@ -60,7 +64,18 @@ from orchestrator.core.running.mention_outcomes import (
     fits,
     matches,
 )
-from orchestrator.core.running.order_verbs import CLASSES, EDGE, NOUN, VERB_JA, VERBS, is_object, verb_of, verbs
+from orchestrator.core.running.order_verbs import (
+    CLASSES,
+    DENIED_BEFORE,
+    EDGE,
+    NOUN,
+    RENAMES,
+    VERB_JA,
+    VERBS,
+    is_object,
+    verb_of,
+    verbs,
+)
 from orchestrator.core.running.renamed_files import Replacement
 
 _GOES, _OVERWRITTEN, _COMES = "goes", "overwritten", "comes"
@@ -210,10 +225,17 @@ _TAKEN_OUT = (
 """How what was named before is deleted."""
 _PART = regex(
     r"(?:(?:the|an?|this|that|its|your|my|our)\s+(?!(?:contents?|files?|folders?|copy|copies|version|rest)\s)[\w-]+"
-    rf"(?:\s+[\w-]+){{0,2}}?|\A[\w-]+)\s+(?:of|in|from)\s+{_ARTICLE}{_QUOTE}\Z",
+    rf"(?:\s+[\w-]+){{0,2}}?|\A\W*[\w-]+(?:\s+\d+)?)\s+(?:of|in|from)\s+{_ARTICLE}{_QUOTE}\Z",
     re.IGNORECASE,
 )
 """What makes a name that of a file in which the part lies that is spoken of."""
+_TAKES_OUT = regex(_TAKEN_OUT, re.IGNORECASE)
+_SPOKEN_IN = regex(
+    r"\ue000[\"'`)]*\s+(?:(?:still|also|now|only)\s+)?(?:links?(?:\s+to)?|mentions?|contains?|has|have|lists?|references?|refers?\s+to"
+    rf"|imports?|names?|includes?|quotes?|cites?)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+"""What makes a name one that stands in the file before it."""
 _PASSIVE = regex(
     rf"{_QUOTE}\s+out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w)"
     rf"|{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
@@ -285,17 +307,12 @@ _RENAME_IT = regex(rf"{EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)",
 _ONLY = regex(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _OWNS = regex(r"['\u2019]s\s")
 _JAPANESE = regex("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
-_RENAMES = regex(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
 _NAMED = regex(
-    rf"{_RENAMES.pattern}|(?<!\w)(?:names?|renamed|(?<!folder )(?<!directory )called)(?!\w)|名前", re.IGNORECASE
+    rf"{RENAMES.pattern}|(?<!\w)(?:names?|renamed|(?<!folder )(?<!directory )called)(?!\w)|名前", re.IGNORECASE
 )
 _DELETES = verb_of(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
 _DELETES_SOME = verb_of(words.DELETE)
 _FILES = regex(rf"files?|{words.FOLDER}", re.IGNORECASE)
-_DENIED = regex(
-    rf"(?<!\w)(?!(?:{words.any_of(words.NO_DENIALS)})(?!\w))(?:{words.any_of(words.DENIALS)})(?!\w)[^.,;\n]{{0,40}}\Z",
-    re.IGNORECASE,
-)
 _HOLDS = regex(words.FILES, re.IGNORECASE)
 _STANDS_IN = regex(
     r"\s*(?:from|in|inside|within|on|of|to|for|that|which)\s+(?!(?:(?:this|the|my|our|your|its|whole|entire)\s+)*"
@@ -305,7 +322,7 @@ _STANDS_IN = regex(
 """What the word before it stands in, so that it need be no file."""
 _DELETES_FILES_JA = regex(
     rf"(?:(?:ファイル|{words.FOLDER_JA})|(?:\A|[。、!?\n]|プロジェクトの|リポジトリの)(?:(?!から|[のでが内中。、\n])[^\ue000]){{0,30}}(?:{words.FILES_JA}))を?"
-    rf"(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません))"
+    rf"(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません|する(?!こと|[。、\s]|\Z)))"
 )
 _OUT_OF_JA = regex("\ue000[^、。\n\ue000]{0,40}から[^、。\n\ue000]{0,40}\\Z")
 _LISTED = ("listed", "named", "mentioned", "marked", "described", "tagged")
@@ -379,7 +396,7 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
         [(place, said, _mention(place, said, index))
          for place, said in zip(places, _readings(masked, places, roles), strict=True)
          if place.start not in within],
-        renames=_RENAMES.search(masked) is not None,
+        renames=RENAMES.search(masked) is not None,
     )  # fmt: skip
     for mention in (*_kinds(kinds, places, index, found), *_common(masked, tuple(found.values()), index)):
         found.setdefault(mention.name, mention)
@@ -392,8 +409,11 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
         found[name] = found[name]._replace(kind=ASIDE) if there else found[name]
     named = _NAMED.search(masked) is not None
     replaced = {place.name for place in places if roles.get(place.start) in (_GOES, _OVERWRITTEN)}
+    for name in replaced & {place.name for place in places if roles.get(place.start) == _COMES} & found.keys():
+        # What goes and comes back is another one then.
+        found[name] = found[name]._replace(kind=ALTERED, moved=False, renamed=False)
     every = tuple(_less_spared(each, found.values(), index) for each in found.values())
-    return every if named else _travelling(every, index, replaced)
+    return _travelling(every, index, replaced, named=named)
 
 
 def _less_spared(mention: Mention, found: Iterable[Mention], index: Index) -> Mention:
@@ -408,7 +428,7 @@ def _less_spared(mention: Mention, found: Iterable[Mention], index: Index) -> Me
 def _settled(mention: Mention, masked: str) -> Mention:
     """The mention, which is already as the task wants it, where that only holds if it is missing, or there."""
     condition = order_conditions.find(masked)
-    there = mention.exact and bool(mention.files or mention.folders)
+    there = mention.exact and bool(mention.files)
     if condition == order_conditions.MISSING and there and not mention.covers:
         return mention._replace(kind=ASIDE, created=False, settled=condition)
     gone = not (mention.files or mention.folders or mention.patterns)
@@ -450,7 +470,9 @@ def _kinds(
         there = any(matches(mention, path) for path in index.tree.files)
         if each.verb in (file_kinds.CHANGE, file_kinds.CONVERT, file_kinds.COPY) and not there:
             continue
-        if each.verb == file_kinds.CHANGE:
+        if each.verb == file_kinds.KEEP:
+            yield mention._replace(kind=KEPT)
+        elif each.verb == file_kinds.CHANGE:
             # Where anything else is mentioned, that was to change.
             yield from () if others else (mention,)
         elif each.verb in (file_kinds.COPY, file_kinds.CONVERT):
@@ -461,24 +483,26 @@ def _kinds(
             yield mention._replace(kind=kind, gone=each.verb != file_kinds.CLEAN, moved=each.verb == file_kinds.MOVE)
 
 
-def _travelling(found: tuple[Mention, ...], index: Index, replaced: Collection[str]) -> tuple[Mention, ...]:
-    """The mentions, with the files that have to be elsewhere at the end; where these get new names, nobody knows.
+def _travelling(
+    found: tuple[Mention, ...], index: Index, replaced: Collection[str], *, named: bool
+) -> tuple[Mention, ...]:
+    """The mentions, with the files that have to be elsewhere at the end.
 
     Args:
         replaced: the names that go because others take their place.
+        named: whether they may get new names, which nobody knows.
     """
     moves = [each for each in found if each.name.rstrip("/") not in replaced
              and (each.moved or each.kind == COPIED or (each.converted and each.kind == CHANGED))]  # fmt: skip
     goals = [each for each in found if each not in moves and each.decides and not each.covers]
-    named = any(each.kind == MADE and not each.name.endswith("/") for each in found)
-    if not moves or named:
-        return found
+    named = named or any(each.kind == MADE and not each.name.endswith("/") for each in found)
     done = []
     for each in found:
-        if each in moves and (goals or each.kind == COPIED or each.converted):
+        of_many = each.moved and bool(each.patterns or each.kind == EMPTIED)
+        if each in moves and (of_many if named else goals or each.kind == COPIED or each.converted):
             here = (path for path in index.tree.files if matches(each, path))
             there = tuple(path for path in here if not any(matches(goal, path) for goal in goals))
-            each = each._replace(travels=there)
+            each = each._replace(travels=there, renamed=each.renamed or named)
         done.append(each)
     return tuple(done)
 
@@ -528,7 +552,7 @@ def deletes_files(text: str) -> bool:
     for verb in _DELETES_SOME.finditer(masked):
         said = _PHRASE.match(masked, verb.end())
         subject = [each for each in (said[1] if said else "").split() if each.lower() not in _ADVERBS]
-        if not said or not subject or _DENIED.search(masked, max(0, verb.start() - _NEAR), verb.start()):
+        if not said or not subject or DENIED_BEFORE.search(masked, max(0, verb.start() - _NEAR), verb.start()):
             continue
         stands = subject[-1] not in _LISTED and _STANDS_IN.match(masked, said.end()) is not None
         subject = subject[:-1] if subject[-1] in _LISTED else subject
@@ -666,15 +690,7 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
     heard, at, first = _Hearing(), 0, 0
     announced = list(_ANNOUNCED.finditer(text))
     while first < len(places):
-        last, either = first, False
-        while last + 1 < len(places):
-            until = min(places[last + 1].start, places[last].end + _NEAR)
-            join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
-            if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
-                break
-            if _PARAGRAPH.search(join[0]) and text[places[last + 1].end :][:1].strip():
-                break  # a sentence begins behind a list
-            last, either = last + 1, either or bool(join["or"])
+        last, either = _last_of_list(text, places, first)
         start, end = places[first].start, places[last].end
         for event in _EVENT.finditer(text, at, start):
             heard.hear(event, text)
@@ -702,6 +718,20 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
         heard.closed, heard.lead = True, heard.lead or heard.verb == "move"
         at, first = end, last + 1
     return found
+
+
+def _last_of_list(text: str, places: Sequence[Place], first: int) -> tuple[int, bool]:
+    """The last place of the list that begins with one, and whether one of them is enough."""
+    last, either = first, False
+    while last + 1 < len(places):
+        until = min(places[last + 1].start, places[last].end + _NEAR)
+        join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
+        if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
+            break
+        if _PARAGRAPH.search(join[0]) and text[places[last + 1].end :][:1].strip():
+            break  # a sentence begins behind a list
+        last, either = last + 1, either or bool(join["or"])
+    return last, either
 
 
 def _replaced(role: str, *, optional: bool) -> _Said:
@@ -800,7 +830,7 @@ def _phrase(said: _Said, before: str, between: str, after: str) -> _Said | None:
         return said._replace(kind=DENIED)
     if "\ue000" in between and _CONDITION.search(before):
         return said._replace(kind=SOURCE)
-    if _PROGRAM.match(before) or _EVIDENCE.search(before):
+    if _PROGRAM.match(before) or _EVIDENCE.search(before) or (_SPOKEN_IN.search(before) and _TAKES_OUT.search(after)):
         return said._replace(kind=SOURCE)
     if _KNOWN_FROM.search(before):
         return said._replace(known=True)

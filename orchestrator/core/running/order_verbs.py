@@ -30,6 +30,12 @@ VERB_JA = regex(
     "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(CLASSES, key=lambda each: each[0] != "change") if ja)
 )
 NOUN = regex(rf"\b{words.NOUNS}\s+\Z", re.IGNORECASE)
+RENAMES = regex(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
+DENIED_BEFORE = regex(
+    rf"(?<!\w)(?!(?:{words.any_of(words.NO_DENIALS)})(?!\w))(?:{words.any_of(words.DENIALS)})(?!\w)[^.,;\n]{{0,40}}\Z",
+    re.IGNORECASE,
+)
+"""What denies the verb behind it."""
 _ARTICLES = frozenset(words.ARTICLES.split("|"))
 _PLACES = frozenset(words.PLACES.split("|"))
 

@@ -186,8 +186,8 @@ GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
 WISHES = (
-    f"(?:{PUT_IT_AWAY})(?!\\w)|\ue000[^.;\n]{{0,60}} {MAY_GO}|take [^.;\n\ue000]{{1,40}} out of [\"'`*(]*\ue000"
-    "|let [\"'`*(]*\ue000+[\"'`*)]* go(?!\\w)|"
+    f"(?:{PUT_IT_AWAY})(?!\\w)|\ue000[^.;\n]{{0,60}} {MAY_GO}|(?:{PUT_AWAY}) \\w+ of (?:{THEM}) (?:out|away)"
+    "|take [^.;\n\ue000]{1,40} out of [\"'`*(]*\ue000|let [\"'`*(]*\ue000+[\"'`*)]* go(?!\\w)|"
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
     f"|(?:{PUT_AWAY}) [\"'`*]*(?:the )?[\"'`*]*\ue000+[\"'`*]*(?: file)? (?:away|out)(?!\\w)"
     "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
@@ -407,7 +407,8 @@ IF_MISSING = (
     f"{_WHERE_IF} {{name}} {_ABSENT}",
     f"{_WHERE_IF} there(?:['\u2019]s| is) (?:not|no) {{name}}(?: yet)?",
     f"{{name}},? unless (?:it|one|that file|this file) {_PRESENT}",
-    f"{{name}},? {_WHERE_IF} (?:it|that file|this file) {_ABSENT}",
+    f"{{name}}(?: (?:with|containing|saying|holding) [^.,;:\n\ue000]{{1,40}})?,? {_WHERE_IF} (?:it|that file|this file)"
+    f" {_ABSENT}",
     f"{{name}},? {_WHERE_IF} (?:missing|absent|not (?:there|present)|there(?:['\u2019]s| is) none)(?: yet)?",
     f"(?:make sure|ensure|see to it)(?: that)? {{name}} {_PRESENT}",
     "{name} (?:must|should|has to|needs to) (?:exist|be there)", "there (?:should|must|has to|needs to) be {name}",
@@ -586,14 +587,6 @@ FILLED = (
     f"{_PART} (?:of|in|from) {{old}} (?:with|by|to|into) (?:that|those|the(?: [\\w-]+){{1,3}}) (?:of|in|from) {{new}}",
     f"{{old}}['\u2019]s(?: [\\w-]+)? {_PART} (?:with|by|to) {{new}}", "overwrite {old} (?:with|by) {new}",
 )
-_ENTERS = "(?:add|append|insert|include|enter|register|mention|(?:start|stop) ignoring)"
-ENTERED = (
-    f"{_ENTERS} {{old}} (?:to|into|in) {{new}}", f"(?:{DELETE}|strip) {{old}} (?:out of|from) {{new}}",
-)
-ENTERED_JA = ("{old}を{new}[にへ](?:追加|追記|記載|登録|加え|入れ)", f"{{old}}を{{new}}から(?:{DELETE_JA}|外[しす])")
-"""What writes names into a file, or takes them out of it."""
-MOVED = (f"(?:{MOVE}) {{old}} (?:to|into|in|under) {{new}}",)
-"""What moves files into a folder."""
 COPIED = ("(?:copy|duplicate|clone|back up|cp) {old} (?:to|into|in|under) {new}",)
 COPIED_JA = ("{old}を{new}[にへ](?:コピー|複製|バックアップ)",)
 """What puts each of some files into a folder as well."""
@@ -612,6 +605,21 @@ SWAPPED_JA = (
     "{old}(?:の(?:中身|内容|名前|位置|順番))?を(?:互いに|相互に|それぞれ)?(?:入れ替え|入れかえ|入替|交換|スワップ|取り替え|とりかえ)",
 )
 """What gives each of two files what the other one has."""
+_ENTERS = "(?:add|append|insert|include|enter|register|mention|(?:start|stop) ignoring)"
+_ITS_LIST = "(?:(?:the |its |a )?[\\w -]{1,30} (?:in|of) )?"
+ENTERED = (
+    f"{_ENTERS} {{old}} (?:to|into|in) {_ITS_LIST}{{new}}",
+    f"(?:{DELETE}|strip) {{old}} (?:out of|from) {_ITS_LIST}{{new}}",
+    f"{_SWAPS} (?:the )?(?:links?|references?|mentions?|imports?) (?:to|of) {{old}} (?:in|of) {{new}}",
+    f"{_SWAPS} {{old}} (?:in|within) {{new}}",
+)
+ENTERED_JA = (
+    "{old}を{new}[にへ](?:追加|追記|記載|登録|加え|入れ)", f"{{old}}を{{new}}から(?:{DELETE_JA}|外[しす])",
+    f"{{new}}から{{old}}を(?:{DELETE_JA}|外[しす])",
+)
+"""What writes names into a file, or takes them out of it."""
+MOVED = (f"(?:{MOVE}) {{old}} (?:to|into|in|under) {{new}}",)
+"""What moves files into a folder."""
 FILLED_JA = (
     "{old}の(?:内容|中身|本文|文章|テキスト)を{new}の(?:内容|中身|本文|文章|テキスト|もの|それ)(?:に|で|と)",
 )

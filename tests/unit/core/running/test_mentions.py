@@ -132,6 +132,9 @@ def test_a_path_has_one_spelling(path: str) -> None:
     "create a.md, ", "a.mdを", "rm x ", "a/", "`", "- a.md\n", " ", "delete ", "do not ", "a.md or ", "a.md          ",
     "a.mdと", "not a.md ", "the ", "削除", "「", "without the the ", "README ", "using ", "a.md is old, ", "\n", "- ",
     "a\\", "tests ", "使わない", "all the tests in ",
+    "all log files ", "move all logs to a/ ", "swap a.md and b.md ", "if a.md is missing, ",
+    "create it if it is not there ", "the first two of ", ", but not ", "全てのログを", "a.mdがなければ",
+    "files ending in ",
 ], ids=repr)
 def test_long_texts_take_linear_time(unit: str) -> None:
     assert growth.is_even(lambda text: mentions.find(text, TREE), unit, 8_000 // len(unit))
