@@ -411,6 +411,9 @@ def require_tests(context: Context, run: Run, settings: Settings) -> None:
     Raises:
         Refused: E211.
     """
+    if run.task_type != tests_exist.TASK_TYPE:
+        # It needs none, and a look at a large project costs more than all else.
+        return
     look = snapshot.take(run.verification_root, contents=False)
     text = requested_files.relative(clarification.prompt(context, run), run.verification_root)
     found = mentions.find(text, requested_files.tree(look))

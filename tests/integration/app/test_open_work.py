@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.core import task_graph
 from orchestrator.doors.cli import text
@@ -91,6 +92,20 @@ def test_a_group_that_waits_for_the_manager_is_stuck_while_another_runs() -> Non
         assert (group["group_id"], group["cause"]) == ("A", "path_missing")
         assert "T" in group["why"]
         assert group["helps"]
+
+
+def test_what_is_missing_of_a_group_is_looked_up_only_where_one_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("A", "B", plan=True)
+    table.do("group create", id="C", session_id=SESSION, name="x", depends_on=["B"])
+    table.do("task create", id="T", title="x", session_id=SESSION, group_id="A", by="tech_lead")
+    looked: list[int] = []
+    groups_now = overview.groups_now
+    monkeypatch.setattr(overview, "groups_now", lambda *given, **more: looked.append(1) or groups_now(*given, **more))
+    assert table.do("status", session_id=SESSION)["stuck"] == []
+    assert looked == []
+    built(table, "A")
+    assert [each["group_id"] for each in table.do("status", session_id=SESSION)["stuck"]] == ["A"]
+    assert looked == [1]
 
 
 def test_a_pending_group_says_for_which_groups_it_waits() -> None:

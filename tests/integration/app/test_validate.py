@@ -735,7 +735,7 @@ def test_what_was_changed_from_outside_is_found(statement: str, check: str) -> N
     court.block("A")
     court.says("tech_lead", "APPROVED", "A", raw_text="the whole message")
     court.says("developer", "MERGE_SUCCESS", "A")
-    court.do("criterion set", id="C2", session_id=SESSION, status="met", by=PM, reason="seen", evidence="S1:R8")
+    court.do("criterion set", id="C2", session_id=SESSION, status="met", by=PM, reason="seen", evidence="S1:R10")
     court.judge()
     clean = {id_ for id_, _ in court.found(court.judge(dry_run=True))}
     assert clean == {"V01", "V02", "V04", "V10"}
