@@ -67,9 +67,9 @@ def opened(name: str | os.PathLike[str], *, follows: bool = True) -> BinaryIO:
         Unreadable: there is no such file, it is not a regular file, it may not be read, or it belongs to a database
             that this process has opened.
     """
-    if databases and is_of_database(name):
-        raise Unreadable("cannot be read: it belongs to a database that is open")
     try:
+        if databases and is_of_database(name):
+            raise Unreadable("cannot be read: it belongs to a database that is open")
         # Opening some devices does something, and a socket cannot be opened at all.
         _require_regular((os.stat if follows else os.lstat)(name).st_mode)
         stream = open(os.open(name, _FOLLOW | (0 if follows else _NO_LINK)), "rb")
