@@ -22,11 +22,9 @@ _CLASSES = (
 )
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
-_ASCII_CONTROLS = tuple(chr(place) for place in range(0x80) if _CLASS_TABLE[place] == _CONTROL[0])
 _MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 512, 80, "/.:+=@"
 """One run in so many characters is more than ordinary texts have; how far before one, and behind which signs, a mark
 may stand."""
-_LONG = 4_096
 _NUMBERS, _COLOUR = b"0123456789;", b"\x1b[m"
 SPELT_BEGINS = "\\^"
 """What begins a character that is not shown where it is spelt out."""
@@ -43,7 +41,7 @@ _SPLIT_ENDS = frozenset(mark.partition("_")[0][-_SPLIT_END:] for mark in tables.
 """What stands before the first such sign of a mark; one without it is itself a long run."""
 SHORT = 2_048
 """Characters; for a text of fewer a pattern is made only where nothing cheaper tells."""
-_SELDOM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ:/<>@|["
+_SELDOM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ:/<>@|[~"
 """What most texts have little of, and most marks of keys hold."""
 _OFTEN = bytes(each for each in range(256) if each not in _SELDOM)
 
@@ -55,7 +53,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _seldom(literal: str) -> str:
+def seldom(literal: str) -> str:
+    """The capitals and rare signs of a literal."""
     return literal.encode("latin-1", "ignore").translate(None, _OFTEN).decode("latin-1")
 
 
@@ -87,11 +86,7 @@ class Letters:
         self._runs: str | None = None
         self._long: list[tuple[int, int]] | None = None
         self._lower = self._seldom = ""
-        # One character is found by far the fastest, so that a long text is asked for each control by itself.
-        if len(text) >= _LONG and text.isascii():
-            self.controls = any(map(text.__contains__, _ASCII_CONTROLS))
-        else:
-            self.controls = self.classes.find(_CONTROL) >= 0
+        self.controls = self.classes.find(_CONTROL) >= 0
 
     @property
     def classes(self) -> bytes:
@@ -100,18 +95,20 @@ class Letters:
             self._classes = self.data.translate(_CLASS_TABLE)
         return self._classes
 
-    def may_hold(self, literal: str) -> bool:
-        """Whether a literal may be in the text, as far as its capitals and rare signs tell; those are few."""
-        if len(self.text) < SHORT:
-            return True
+    def seldom(self) -> str:
+        """The capitals and rare signs of the text, taken out of it once."""
         self._seldom = self._seldom or self.data.translate(None, _OFTEN).decode("latin-1") + "\n"
-        return _seldom(literal) in self._seldom
+        return self._seldom
 
     def lower(self) -> str:
         """The text in lower case, as far as it is ASCII."""
         if not self._lower:
             self._lower = self.text.lower() if self.text.isascii() else self.data.lower().decode("latin-1")
         return self._lower
+
+    def has_run(self, length: int) -> bool:
+        """Whether so many characters of a key follow each other."""
+        return self.classes.find(b"a" * length) >= 0
 
     def has_long_run(self) -> bool:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""
