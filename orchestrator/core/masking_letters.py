@@ -22,7 +22,7 @@ _CLASSES = (
 )
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
-_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 512, 80, "/.:+=@"
+_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 384, 80, "/.:+=@"
 """One run in so many characters is more than ordinary texts have; how far before one, and behind which signs, a mark
 may stand."""
 _NUMBERS, _COLOUR = b"0123456789;", b"\x1b[m"
@@ -63,13 +63,13 @@ class Letters:
 
     ``dropped``: whether the text has other characters, which are left out here: no secret is looked for by one.
     ``labelled``: whether one of the others is a label of a secret.
-    ``words``: what `masking_prefilter.words` has found.
+    ``words``: what `masking_prefilter.words` has found. ``nameless``: so many of them are known not to be there.
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
     __slots__ = (
         *("_classes", "_long", "_lower", "_runs", "_seldom"),
-        *("controls", "data", "dropped", "labelled", "text", "words"),
+        *("controls", "data", "dropped", "labelled", "nameless", "text", "words"),
     )
 
     def __init__(self, text: str) -> None:
@@ -83,6 +83,7 @@ class Letters:
             text = self.data.decode("latin-1")
         self.text, self._classes = text, b""
         self.words: frozenset[str] | None = None
+        self.nameless = 0
         self._runs: str | None = None
         self._long: list[tuple[int, int]] | None = None
         self._lower = self._seldom = ""
@@ -121,28 +122,30 @@ class Letters:
         """
         if self._runs is None:
             text, places = self.text, self._places()
-            begins = (max(0, at - _MARK_BEFORE) if text[at - 1 : at] in _IN_KEYS else at for at, _ in places)
-            parts = [text[begin:end] for begin, (_, end) in zip(begins, places, strict=True)]
-            self._runs = text if len(places) == self._most_runs() else "\n".join(parts)
+            if places is None:
+                self._runs = text
+            else:
+                begins = (max(0, at - _MARK_BEFORE) if text[at - 1 : at] in _IN_KEYS else at for at, _ in places)
+                self._runs = "\n".join([text[begin:end] for begin, (_, end) in zip(begins, places, strict=True)])
         return self._runs
 
     def runs(self) -> list[str]:
         """The long runs, each with the character behind it; the whole text as one where they are many."""
         places = self._places()
-        return [self.text] if len(places) == self._most_runs() else [self.text[at : end + 1] for at, end in places]
+        return [self.text] if places is None else [self.text[at : end + 1] for at, end in places]
 
-    def _most_runs(self) -> int:
-        return 4 + len(self.text) // _MANY_RUNS
-
-    def _places(self) -> list[tuple[int, int]]:
-        """Where long runs begin and end, as many as are told apart at most."""
+    def _places(self) -> list[tuple[int, int]] | None:
+        """Where long runs begin and end; None where they are many."""
+        if self.classes.count(_RUN) > 4 + len(self.text) // _MANY_RUNS:
+            return None
         if self._long is None:
-            self._long, find, most = [], self.classes.find, self._most_runs()
+            self._long, find = [], self.classes.find
             at = find(_RUN)
-            while at >= 0 and len(self._long) < most:
+            while at >= 0:
                 end = find(b" ", at)
-                self._long.append((at, len(self.text) if end < 0 else end))
-                at = find(_RUN, self._long[-1][1])
+                end = len(self.text) if end < 0 else end
+                self._long.append((at, end))
+                at = find(_RUN, end)
         return self._long
 
     def is_split(self) -> bool:

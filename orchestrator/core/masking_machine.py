@@ -78,9 +78,9 @@ _QUOTED = r"[^\\\"'`\r\n]*+"
 """The same of a value in quotes."""
 _UNENDING = r"(?!-)[A-Za-z0-9_.-]*+"
 """What ends no value: behind its name a secret of such characters is one, as its token is."""
-Wanted = tuple[str, str, str, int, bool, list[patterns.Hint], str]
-"""A literal; what is rare of it; its rarest character, and how far in it that stands; whether it is looked for in lower
-case; the hints that begin with it; a pattern of them all, where they are several."""
+Wanted = tuple[str, str, str, bool, list[patterns.Hint], str]
+"""A literal; its capitals and rare signs; its rarest character; whether it is looked for in lower case; the hints that
+begin with it; a pattern of them all, where they are several."""
 
 
 _NO_WORDS = frozenset[str]()
@@ -108,7 +108,7 @@ def _wanted(kind: int, long: bool, words: frozenset[str], ungated: bool) -> tupl
         if hint.long == long and hint.literal and there and _is_wanted(hint, kind):
             found.setdefault((hint.literal, hint.lower), []).append(hint)
     return tuple(
-        (literal, "" if lower else seldom(literal), rare := rarest(literal), literal.index(rare), lower, hints, _any_of(literal, hints))
+        (literal, "" if lower else seldom(literal), rarest(literal), lower, hints, _any_of(literal, hints))
         for (literal, lower), hints in found.items()
     )
 
@@ -530,14 +530,14 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
     if _may_be_marked(unread, view):
         wanted, near = _wanted(kind, True, _ALL_WORDS, gated) + wanted, back
     long = len(unread.text) >= SHORT
-    for literal, part, rare, before, lowered, hints, any_of in wanted:
-        seen, first = lower if lowered else text, at
-        if gated:
-            first = seen.find(rare, at)
-            if first < 0 or (long and part and part not in unread.seldom()):
-                continue
-            first = max(at, first - before)
-        place = seen.find(literal, first)
+    for literal, part, rare, lowered, hints, any_of in wanted:
+        seen = lower if lowered else text
+        # Of a short text it costs least to ask whether one is there; in a long one it is searched for once.
+        if gated and (rare not in seen or (long and part and part not in unread.seldom())):
+            continue
+        if gated and not long and literal not in seen:
+            continue
+        place = seen.find(literal, at)
         if place >= 0:
             sources += _begun(view, hints, at if hints[0].marked else place, any_of if long else "")
             near = near if view.final else _undecided(seen, literal, hints, back, near)

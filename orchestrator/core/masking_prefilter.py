@@ -35,7 +35,7 @@ NAMES = (
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 WORDS = (
     *NAMES,
-    *("passw", "passp", "pw", "user", "sk-", "xox", "aiza", "signature=", "variable", "echo ", "printf "),
+    *("passw", "passp", "pw", "user", "sk-", "xox", "signature=", "variable", "echo ", "printf "),
 )
 """With these, what hints need beside a name, and what they begin with: a text without one, in lower case, has none."""
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
@@ -205,7 +205,10 @@ def words(letters: Letters) -> frozenset[str]:
     """Which of `WORDS` are in a text, in lower case, and all `LABELS` where it may hold one; looked for once."""
     if letters.words is None:
         lower = letters.lower()
-        found = _WORDS.found(lower) if len(lower) < SHORT else [each for each in WORDS if each in lower]
+        if len(lower) < SHORT:
+            found = _WORDS.found(lower)
+        else:
+            found = [each for each in WORDS[letters.nameless :] if each in lower]
         letters.words = frozenset((*found, *tables.LABELS) if letters.labelled else found)
     return letters.words
 
@@ -236,8 +239,9 @@ def holds_name(letters: Letters) -> bool:
     lower = letters.lower()
     if len(lower) < SHORT:
         return _NAMES.is_any_in(lower) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES)))
-    for name in NAMES:
+    for number, name in enumerate(NAMES):
         if name in lower:
+            letters.nameless = number
             return True
     return (
         "pw" in lower and compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
@@ -329,7 +333,7 @@ def marks(letters: Letters) -> Iterator[str]:
         by_ending = _marks_by_ending()
         for ending in endings:
             yield from [mark for mark in by_ending[ending] if mark in data]
-    yield from _UNSIGNED.found(data) if len(data) < SHORT else _UNSIGNED.found_by_seldom(letters)
+    yield from _UNSIGNED.found_by_seldom(letters) if data is letters.text else _UNSIGNED.found(data)
     if data is not letters.text and letters.is_split():
         yield from [mark for mark in tables.SPLIT if mark in letters.text]
 
