@@ -34,7 +34,12 @@ _SPELT = (
 )
 """How each of these begins: what `masking_hidden` looks closer at."""
 _SPELT_BY = frozenset("xuU013eENc")
-_SPLIT_MARKS = "_(?:" + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mark in tables.SPLIT if "_" in mark) + ")"
+_SPLIT_BEFORE = "".join(sorted({mark.rpartition("_")[0][-1] for mark in tables.SPLIT if "_" in mark}))
+_SPLIT_MARKS = (
+    f"_(?<=[{_SPLIT_BEFORE}]_)(?:"
+    + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mark in tables.SPLIT if "_" in mark)
+    + ")"
+)
 """It begins with a literal, which is found much faster than a class."""
 _SPLIT_END = 2
 _SPLIT_ENDS = frozenset(mark.partition("_")[0][-_SPLIT_END:] for mark in tables.SPLIT if "_" in mark)
