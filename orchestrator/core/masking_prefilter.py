@@ -40,6 +40,8 @@ WORDS = (
 """With these, what hints need beside a name, and what they begin with: a text without one, in lower case, has none."""
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
 """The same of a shorter word, with what follows it."""
+_SHARED = ("pass", "auth", "sql", "pdp")
+"""What several words share, and few texts hold."""
 _RARE = "~ZJQKXVWGYB*:/jzqx\"_kPHAU=vwbpy<["
 """Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
 _WARM = 131_072
@@ -145,11 +147,6 @@ def rarest(literal: str) -> str:
     return next((sign for sign in _RARE if sign in literal), "")
 
 
-def holds(text: str, literal: str) -> bool:
-    """Whether a literal is in a text: looked for as a whole only where its rarest character is there."""
-    return rarest(literal) in text and literal in text
-
-
 class Literals:
     """Literals, each of which is searched for behind its rarest character, or behind its capitals and rare signs.
 
@@ -201,6 +198,17 @@ _UNSIGNED = Literals(mark for mark in tables.FORMS if mark[-1] not in tables.SIG
 """Marks that end with no sign."""
 
 
+def _groups(literals: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Literals with what several of them share, which is searched for first."""
+    found: dict[str, list[str]] = {}
+    for literal in literals:
+        found.setdefault(next((part for part in _SHARED if part in literal), literal), []).append(literal)
+    return [*found.items()]
+
+
+_GROUPS, _GROUPS_OF_NAMES = _groups(WORDS), _groups(NAMES)
+
+
 def words(letters: Letters) -> frozenset[str]:
     """Which of `WORDS` are in a text, in lower case, and all `LABELS` where it may hold one; looked for once."""
     if letters.words is None:
@@ -208,7 +216,8 @@ def words(letters: Letters) -> frozenset[str]:
         if len(lower) < SHORT:
             found = _WORDS.found(lower)
         else:
-            found = [each for each in WORDS[letters.nameless :] if each in lower]
+            groups = _GROUPS[letters.nameless :]
+            found = [each for part, group in groups if part in lower for each in group if each in lower]
         letters.words = frozenset((*found, *tables.LABELS) if letters.labelled else found)
     return letters.words
 
@@ -239,8 +248,8 @@ def holds_name(letters: Letters) -> bool:
     lower = letters.lower()
     if len(lower) < SHORT:
         return _NAMES.is_any_in(lower) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES)))
-    for number, name in enumerate(NAMES):
-        if name in lower:
+    for number, (part, group) in enumerate(_GROUPS_OF_NAMES):
+        if part in lower and any(map(lower.__contains__, group)):
             letters.nameless = number
             return True
     return (
