@@ -17,7 +17,9 @@ TEXT_LIMIT = 8 * 1024 * 1024
 """Bytes of the largest file that is read, unless the caller has a limit of its own."""
 
 _FOLLOW = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _KINDS = (
+    (stat.S_ISLNK, "it is a symbolic link"),
     (stat.S_ISDIR, "it is a folder"),
     (stat.S_ISFIFO, "it is a named pipe; write its content to a file first"),
     (stat.S_ISSOCK, "it is a socket"),
@@ -55,16 +57,22 @@ class Unreadable(Exception):
         self.is_content = is_content
 
 
-def opened(name: str | os.PathLike[str]) -> BinaryIO:
+def opened(name: str | os.PathLike[str], *, follows: bool = True) -> BinaryIO:
     """Open a regular file for reading.
 
+    Args:
+        follows: a symbolic link is followed; else it is no regular file.
+
     Raises:
-        Unreadable: there is no such file, it is not a regular file, or it may not be read.
+        Unreadable: there is no such file, it is not a regular file, it may not be read, or it belongs to a database
+            that this process has opened.
     """
     try:
+        if databases and is_of_database(name):
+            raise Unreadable("cannot be read: it belongs to a database that is open")
         # Opening some devices does something, and a socket cannot be opened at all.
-        _require_regular(os.stat(name).st_mode)
-        stream = open(os.open(name, _FOLLOW), "rb")
+        _require_regular((os.stat if follows else os.lstat)(name).st_mode)
+        stream = open(os.open(name, _FOLLOW | (0 if follows else _NO_LINK)), "rb")
     except (OSError, ValueError) as error:
         raise Unreadable(sentence("cannot be read: {}", reason(error))) from error
     try:

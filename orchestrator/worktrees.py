@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from orchestrator import files
+
 _ENOUGH = 64 * 1024
 """Bytes of one of git's small files, amply."""
 
@@ -85,7 +87,7 @@ def first_line(file: str) -> str:
 
 def _text(file: str) -> str:
     try:
-        with open(file, "rb") as stream:
+        with files.opened(file) as stream:
             return os.fsdecode(stream.read(_ENOUGH)).replace("\0", "")
-    except OSError:
+    except (files.Unreadable, OSError):
         return ""

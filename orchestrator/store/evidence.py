@@ -8,13 +8,23 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator import files as named_files
 from orchestrator.core import strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import reason, sentence
+from orchestrator.core.validation.snapshot import Proof
 
 _ID = r":([ER])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?"
 _TABLES = {"E": "evidence", "R": "agent_reports"}
 _BLOCK = 1024 * 1024
+_PROOFS = {
+    "R": """SELECT role, response_status, effect, group_id FROM agent_reports
+        WHERE session_id = :session AND seq = :seq AND part = :part""",
+    "E": """SELECT kind, outcome, NULL, group_id FROM evidence
+        WHERE session_id = :session AND seq = :seq AND part = :part""",
+}
+_SUBMITTED_SINCE = """SELECT 1 FROM agent_reports WHERE session_id = :session AND group_id = :group AND seq > :seq
+    AND effect IN ('submit_test', 'submit_review') LIMIT 1"""
 
 _RECORDED = "SELECT id, hash, content, path, seq FROM evidence WHERE session_id = :session ORDER BY seq, part"
 _SHARED = """SELECT 1 FROM evidence e WHERE (e.kind = 'operation' AND json_extract(e.content, '$.host') = ?)
@@ -105,17 +115,43 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def exists(connection: sqlite3.Connection, session: str, id_: str) -> bool:
-    """Whether an id names evidence, or a report, of this session."""
+class Cited(NamedTuple):
+    """A row that an id names as evidence: `letter` says of which table it is, `seq` and `part` which one."""
+
+    letter: str
+    seq: int
+    part: int
+
+
+def cited(connection: sqlite3.Connection, session: str, id_: str) -> Cited | None:
+    """The evidence or report of this session that an id names; None where it names none."""
     found = re.fullmatch(_ID, id_.removeprefix(session)) if id_.startswith(f"{session}:") else None
     if found is None:
-        return False
+        return None
     letter, seq, part = found.groups()
+    named = Cited(letter, int(seq), int(part or 1))
     row = connection.execute(
         f"SELECT id FROM {_TABLES[letter]} WHERE session_id = :session AND seq = :seq AND part = :part",
-        {"session": session, "seq": int(seq), "part": int(part or 1)},
+        {"session": session, "seq": named.seq, "part": named.part},
     ).fetchone()
-    return bool(row and row[0] == id_)
+    return named if row and row[0] == id_ else None
+
+
+def exists(connection: sqlite3.Connection, session: str, id_: str) -> bool:
+    """Whether an id names evidence, or a report, of this session."""
+    return cited(connection, session, id_) is not None
+
+
+def proof(connection: sqlite3.Connection, session: str, id_: str) -> Proof | None:
+    """What the evidence or report says that an id names; None where it names none."""
+    named = cited(connection, session, id_)
+    if named is None:
+        return None
+    given = {"session": session, "seq": named.seq, "part": named.part}
+    by, said, effect, group = connection.execute(_PROOFS[named.letter], given).fetchone()
+    later = {"session": session, "group": group, "seq": named.seq}
+    is_older = group is not None and connection.execute(_SUBMITTED_SINCE, later).fetchone() is not None
+    return Proof(named.letter == "R", str(by), str(said), effect, group, is_older)
 
 
 def files(connection: sqlite3.Connection, session: str) -> list[File]:
@@ -226,9 +262,12 @@ def located(file: File, roots: Sequence[Path]) -> tuple[Path | None, str | None]
 def _why_not(path: Path, file: File) -> str | None:
     sha = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
+        # An agent can put anything in its place: a pipe would be waited for, a device has no end.
+        with named_files.opened(path) as stream:
             while block := stream.read(_BLOCK):
                 sha.update(block)
-    except (OSError, ValueError) as error:
+    except named_files.Unreadable as problem:
+        return sentence("{} {}", file.path, problem.reason)
+    except OSError as error:
         return sentence("{} cannot be read: {}", file.path, reason(error))
     return None if sha.hexdigest() == file.hash else f"{file.path} does not have the recorded hash"

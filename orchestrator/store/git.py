@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from orchestrator import worktrees
+from orchestrator import files, worktrees
 from orchestrator.core import names
 from orchestrator.core.suggestions import quoted, sentence
 
@@ -53,9 +53,9 @@ def _index(root: str) -> bytes | None:
 
 def _content(file: str) -> bytes | None:
     try:
-        with open(file, "rb", buffering=0) as stream:
+        with files.opened(file) as stream:
             return stream.read()
-    except OSError:
+    except (files.Unreadable, OSError):
         return None
 
 
@@ -118,8 +118,4 @@ def _number(index: bytes, place: int) -> tuple[int, int]:
 
 def _hash_size(root: str) -> int:
     common = worktrees.common_folder(root) or worktrees.git_folder(root)
-    try:
-        with open(os.path.join(common, "config"), "rb") as stream:
-            return 32 if b"objectformat = sha256" in stream.read().lower() else 20
-    except OSError:
-        return 20
+    return 32 if b"objectformat = sha256" in (_content(os.path.join(common, "config")) or b"").lower() else 20

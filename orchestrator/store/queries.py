@@ -41,6 +41,9 @@ GROUP_FINDINGS = """SELECT group_id, code, text FROM import_findings INDEXED BY 
 GROUP = "SELECT * FROM task_groups WHERE session_id = :session AND id = :group"
 GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_seq > :since
     AND (:status IS NULL OR status = :status) ORDER BY created_seq, id LIMIT :limit"""
+STANDING_GROUPS = """SELECT id, session_id, name, kind, status, priority, security_sensitive, held, turn, awaited_role,
+    awaited_agent_id, awaited_action, awaited_since, qa_attempts, tl_review_attempts, merge_attempts
+    FROM task_groups WHERE session_id = :session ORDER BY created_seq, id"""
 DEPENDS_ON = """SELECT d.depends_on AS id, t.status
     FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
     WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
@@ -372,8 +375,8 @@ def rows(reader: Reader, sql: str, **parameters: object) -> list[Row]:
     columns = list(map(_NAME, cursor.description))
     flags = FLAGS.intersection(columns)
     found: list[Row] = [dict(zip(columns, row, strict=True)) for row in cursor]
-    for row in found:
-        for name in flags:
+    for name in flags:
+        for row in found:
             row[name] = bool(row[name])
     return found
 

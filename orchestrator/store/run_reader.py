@@ -80,6 +80,8 @@ _LAST_SESSION = """SELECT session_id FROM runs WHERE verification_root = :root A
     ORDER BY id DESC LIMIT 1"""
 _LAST = """SELECT log_id FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
     ORDER BY created_seq DESC LIMIT 1"""
+_ROOT = """SELECT verification_root FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
+    ORDER BY created_seq DESC LIMIT 1"""
 _HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_run_locks_held
     WHERE released_seq IS NULL ORDER BY path, session_id, run_id"""
 _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_id = :id AND released_seq IS NULL
@@ -176,6 +178,12 @@ def last_session(connection: sqlite3.Connection, root: str, own: str | None) -> 
 def last_log_id(connection: sqlite3.Connection, session: str) -> str | None:
     """The id in the log of the run that a session queued last, or None."""
     row = connection.execute(_LAST, {"session": session}).fetchone()
+    return None if row is None else str(row[0])
+
+
+def root_of(connection: sqlite3.Connection, session: str) -> str | None:
+    """The project of the run that a session queued last, or None."""
+    row = connection.execute(_ROOT, {"session": session}).fetchone()
     return None if row is None else str(row[0])
 
 

@@ -50,8 +50,8 @@ _BLOCKERS = """SELECT coalesce(b.group_id, b.session_id), 'blocker ' || b.id || 
 _QUESTIONS = """SELECT coalesce(group_id, session_id), 'question ' || id || ' is open: ' || text
     FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND closed_seq IS NULL
     ORDER BY opened_seq, id"""
-_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by, approval
-    FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
+_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by, approval,
+    group_id FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
 _PLANNED = """SELECT min(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'
     AND effect IN ('plan', 'continue')"""
 _CHANGES = """SELECT entity, entity_id, from_status, to_status, changed_by, reason, seq
@@ -114,13 +114,14 @@ _TASKS = (_TASKS_OPEN, _TASKS_UNEXPLAINED, _TASKS_ALL_CANCELLED)
 class Seen(NamedTuple):
     """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards.
 
-    store: the last step of the store's chain then.
+    store: the last step of the store's chain then. began: when the session began.
     """
 
     snapshot: Snapshot
     store: int
     files: list[evidence.File]
     inventories: list[evidence.Inventory]
+    began: str = ""
 
 
 def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlite.DEADLINE_S) -> Seen | None:
@@ -162,14 +163,15 @@ class _Reading:
         return tuple(Finding(str(subject), str(text)) for subject, text in self._rows(sql, **more))
 
     def seen(self) -> Seen | None:
-        sql = "SELECT kind, status, testing_mode FROM sessions WHERE id = :session"
+        sql = "SELECT created_at, kind, status, testing_mode FROM sessions WHERE id = :session"
         found = self._connection.execute(sql, {"session": self._session}).fetchone()
         if not found:
             return None
+        began, *found = found
         of = (self._connection, self._session)
         store = self._connection.execute(step.LAST_EVENT, (STORE_CHAIN,)).fetchone()
         snapshot = self._snapshot(*found)
-        return Seen(snapshot, store[0] if store else 0, evidence.files(*of), evidence.inventories(*of))
+        return Seen(snapshot, store[0] if store else 0, evidence.files(*of), evidence.inventories(*of), str(began))
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}
@@ -246,11 +248,11 @@ class _Reading:
 
     def _criteria(self) -> Iterator[Criterion]:
         for row in self._rows(_CRITERIA):
-            read = Criterion(*row[:11])._replace(approval=row[11])
+            read = Criterion(*row[:11])._replace(approval=row[11], group=row[12])
             argv = None if row[7] is None else tuple(strict_json.stored(row[7]))
-            proof = read.evidence
-            known = proof is not None and evidence.exists(self._connection, self._session, proof)
-            yield read._replace(command=argv, evidence_exists=known)
+            named = read.evidence
+            proof = None if named is None else evidence.proof(self._connection, self._session, named)
+            yield read._replace(command=argv, evidence_exists=proof is not None, proof=proof)
 
     def _scope_changes(self) -> Iterator[Finding]:
         planned = self._one(_PLANNED)

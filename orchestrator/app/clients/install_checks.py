@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from orchestrator import files
 from orchestrator.app.clients.client_files import Client
 from orchestrator.app.clients.install_record import Problem
 from orchestrator.core import names, strict_json
@@ -64,8 +65,8 @@ def rivals(
     for file in sorted((Path(root) / folder).rglob(pattern)):
         path = file.relative_to(root).as_posix()
         try:
-            role = role_of(file.read_text(encoding="utf-8", errors="replace"))
-        except OSError:
+            role = role_of(files.content(file).decode("utf-8", "replace"))
+        except files.Unreadable:
             continue
         if role is not None and path != f"{folder}/{role}{file.suffix}":
             found.append(Problem("foreign", path, f"{path} has the name of the role {role}; rename or remove it."))
@@ -98,8 +99,7 @@ def _objects(entries: object) -> Iterator[dict[str, Any]]:
 def document(path: str) -> dict[str, Any]:
     """The object in a JSON file; empty where it cannot be read."""
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            found = strict_json.lenient(file.read())
-    except (OSError, ValueError):
+        found = strict_json.lenient(files.text(path))
+    except (files.Unreadable, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -5,12 +5,12 @@ What is found here is wrong in itself, whatever the database holds, so it is no 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from orchestrator.app.kernel import operations, requests
 from orchestrator.app.kernel.context import Call, Context, Work, no_session_open, perform
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
-from orchestrator.core import names, oversized
+from orchestrator.core import names, oversized, strict_json
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.hints import Any, NoReturn
@@ -291,7 +291,8 @@ def _leave_unread(name: str, value: object) -> None:
 
 def _check_text(name: str, value: object) -> None:
     if type(value) is not str:
-        raise UsageError("USAGE", f"{name} must be text, not {names.shown(value)}.", "")
+        what = _WORDS[type(value)] if type(value) in (dict, list) else names.shown(value)
+        raise UsageError("USAGE", f"{name} must be text, not {what}.", "")
     problem = names.text_problem(value)
     if problem:
         raise UsageError("INVALID_TEXT", f"The text of {name} {problem}.", "Repeat without it", parameter=name)
@@ -301,6 +302,7 @@ def _check_object(name: str, value: dict[str, Any], limit: int) -> None:
     """Texts inside of an object are stored as well; what JSON has no form for is refused."""
     size = 0
     rest: list[Any] = [value]
+    _check_depth(name, value)
     while rest:
         found = rest.pop()
         if type(found) is dict:
@@ -319,6 +321,24 @@ def _check_object(name: str, value: dict[str, Any], limit: int) -> None:
         if size > limit:
             told = f"{name} is larger than {limit} bytes."
             raise UsageError("USAGE", told, "Put large items into a file and name that file")
+
+
+def _check_depth(name: str, value: object) -> None:
+    """Whether a value is nested no deeper than a document may be, from which it comes at every other door."""
+    level: Iterable[object] = [value]
+    for _ in range(strict_json.DEPTH_LIMIT):
+        # Each once: one value may stand in many places, and even within itself.
+        level = {id(each): each for found in level for each in _inner(found)}.values()
+        if not level:
+            return
+    told = f"{name} is nested more than {strict_json.DEPTH_LIMIT} levels deep."
+    raise UsageError("USAGE", told, "Put what is so deep into a file and name that file")
+
+
+def _inner(value: Any) -> Iterable[object]:
+    """The containers in a container, which alone can nest."""
+    found = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+    return (each for each in found if type(each) in (dict, list, tuple))
 
 
 _CHECKS: dict[str, Callable[[str, Any], None]] = {

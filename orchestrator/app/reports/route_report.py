@@ -9,7 +9,7 @@ from orchestrator.app.kernel.context import NO_CIRCUMSTANCES, Answer, Circumstan
 from orchestrator.app.reports import reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import masking, names, oversized
-from orchestrator.core.routing import engine
+from orchestrator.core.routing import admission, engine
 from orchestrator.core.routing.facts import (
     MANAGER,
     NO_PATH,
@@ -337,12 +337,12 @@ def _check_plan(work: Work, case: Case) -> None:
 
 
 def _refuse_in_chat(case: Case) -> None:
-    """Runs do the work of a chat: a report in it would let it await an agent whom nobody starts."""
+    """Runs do the work of a chat."""
     if case.session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED",
-            f"Session {case.session.id} is a chat: its work is done by runs, so agents cannot report in it.",
-            suggest("session create", id="ID"),
+            admission.in_chat(case.session.id),
+            admission.ANOTHER,
             _recorded=f"Session {case.session.id} is a chat: its work is done by runs, and no agent reports in it.",
         )
 

@@ -109,8 +109,7 @@ def join(session: RunSession, id: str) -> None:
         raise Refused("NOT_PERMITTED", what, "Leave the session out, or name a chat")
     if found.status == "ended":
         raise Refused("SESSION_CLOSED", f"Session {names.shown(id)} has ended.", "Leave the session out")
-    runs = run_reader.of_session(session.context.connection, id)
-    if runs and runs[-1].verification_root != session.project.root:
+    if run_reader.root_of(session.context.connection, id) not in (None, session.project.root):
         what = f"Session {names.shown(id)} is about another project."
         raise Refused("NOT_PERMITTED", what, "Leave the session out, or name its project")
     session.session_id = id

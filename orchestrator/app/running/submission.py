@@ -31,10 +31,18 @@ from orchestrator.store.run_reader import Run
 def submit(
     session: RunSession, text: str, task_type: str | None = None, request_id: str | None = None
 ) -> Answer:
+    """Take a task as `taken` does; its run as it is now."""
+    return session_status.shown(session, taken(session, text, task_type, request_id))
+
+
+def taken(session: RunSession, text: str, task_type: str | None = None, request_id: str | None = None) -> str:
     """Take a task: queued, or ended at once where no executor is to be called.
 
     Args:
         request_id: the same id with the same text is the run that it queued before.
+
+    Returns:
+        The run's id.
 
     Raises:
         UsageError: a blank text, a type that does not exist. Refused: SESSION_CLOSED.
@@ -50,14 +58,14 @@ def submit(
             provider=selection.provider, model=selection.model, root=session.project.root, request_id=request_id,
         ),
     )
-    return _taken(session, found)
+    return _looked_at(session, found)
 
 
-def _taken(session: RunSession, found: Answer) -> Answer:
+def _looked_at(session: RunSession, found: Answer) -> str:
     """The run that was queued. One that was queued before is not looked at again: the server's loop does so."""
     if not found.get("repeated"):
         _hold_back(session, session_status.require_run(session, found["run"]))
-    return session_status.shown(session, found["run"])
+    return str(found["run"])
 
 
 def _hold_back(session: RunSession, run: Run) -> None:
@@ -97,12 +105,12 @@ def take_up(session: RunSession, id: str) -> Answer:
     return session_status.shown(session, run.id)
 
 
-def retry(session: RunSession, id: str, *, by: str = RUNNER, request_id: str | None = None) -> Answer:
-    """Try a run again that ended without being complete."""
+def retry(session: RunSession, id: str, *, by: str = RUNNER, request_id: str | None = None) -> str:
+    """Try a run again that ended without being complete; the new run's id."""
     session_status.free_abandoned(session)
     run = session_status.require_run(session, id)
     again = run_queue.RetryRun(session_id=run.session_id, id=run.id, by=by, request_id=request_id)
-    return _taken(session, operations.ask(session.context, again))
+    return _looked_at(session, operations.ask(session.context, again))
 
 
 def cancel(

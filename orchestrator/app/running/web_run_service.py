@@ -147,7 +147,7 @@ class Service:
             else:
                 begin_session.join(session, session_id)
             with self.loop.preparing(begin_session.ensure(session)):
-                run = run_list_views.require(context, submission.submit(session, content, request_id=request_id)["id"])
+                run = run_list_views.require(context, submission.taken(session, content, request_id=request_id))
                 status = _as_taken(context, run)
         return {**_told(run), "status": status}
 
@@ -232,12 +232,12 @@ class Service:
             session = self._session_of(context, run)
             context.credential = caller.credential
             with self.loop.preparing(run.session_id):
-                new = run_list_views.require(context, self._tried_again(session, id, caller, request_id)["id"])
+                new = run_list_views.require(context, self._tried_again(session, id, caller, request_id))
                 status = _as_taken(context, new)
             self.loop.adopt(new.id)
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": status}
 
-    def _tried_again(self, session: RunSession, id: str, caller: Caller, request_id: str | None) -> Answer:
+    def _tried_again(self, session: RunSession, id: str, caller: Caller, request_id: str | None) -> str:
         try:
             return submission.retry(session, id, by=caller.person or RUNNER, request_id=request_id)
         except Refused as problem:

@@ -37,6 +37,9 @@ from orchestrator.store.run_reader import Run
 
 LOOK_S = 0.2
 """Seconds between two looks for what other processes queued; what the server itself queues wakes the loop."""
+REST_S = 0.05
+"""Seconds between a look and the next: what is queued in quick succession is found by one, which costs as much as
+queueing it."""
 CHANNEL, PAGE = run_repository.CHANNEL, run_repository.PAGE
 _ENDING_S = 0.05
 """Seconds between two looks whether those under way have ended."""
@@ -158,6 +161,7 @@ class Loop:
                 # The database may be gone for a while; the loop outlives that, and says it once, in whatever words.
                 if told != (told := getattr(fault, "code", None) or repr(fault)):
                     self._tell(fault)
+            self._hurry.wait(REST_S)
             self._woken.wait(LOOK_S)
             self._woken.clear()
 
@@ -167,12 +171,18 @@ class Loop:
             lock_acquisition.free_abandoned(context)
             self._free_own(context)
             ahead: dict[str, set[str]] = collections.defaultdict(set)
+            sessions: set[str] = set()
             for run in self._queued(context, ahead):
                 if self._leaving:
                     return
                 before = ahead[start_run.folder(run)]
+                # Of a session one is executed at a time, and one that was begun just now may not hold its locks yet.
+                if locks.WRITE in before or run.session_id in sessions:
+                    before.add(locks.WRITE)
+                    continue
+                sessions.add(run.session_id)
                 mode = start_run.wants(context, run)[0][1]
-                free = not before or (locks.WRITE not in before and mode == locks.READ)
+                free = not before or mode == locks.READ
                 begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
                 # What has to wait lets nobody pass, not even those who only read (HTTP-9).
                 before.add(mode if begun else locks.WRITE)

@@ -9,9 +9,10 @@ import os
 import shlex
 from collections.abc import Iterable, Sequence
 
+from orchestrator import files
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import project_settings, strict_json
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.store import constants, queries
 
@@ -59,13 +60,12 @@ def settings(root: str) -> project_settings.Settings | None:
     """
     place = os.path.join(root, project_settings.FILE)
     try:
-        with open(os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+        with files.opened(place, follows=False) as file:
             return project_settings.read(file.read(project_settings.SIZE_LIMIT + 1))
-    except FileNotFoundError:
-        return None
-    except OSError as problem:
-        why = "it is a symbolic link" if os.path.islink(place) else problem.strerror
-        what = f"{project_settings.FILE} cannot be read: {why}."
+    except files.Unreadable as problem:
+        if isinstance(problem.__cause__, FileNotFoundError):
+            return None
+        what = sentence("{} {}.", project_settings.FILE, problem.reason)
         raise EnvironmentProblem("SETTINGS_INVALID", what, "Put a regular file in its place") from None
 
 

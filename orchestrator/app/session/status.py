@@ -25,6 +25,7 @@ _FINISHED = ("completed", "deferred_external", "cancelled")
 class Snapshot(NamedTuple):
     """A session with its groups and open questions, read once.
 
+    groups: of each the columns that say where it stands.
     queued: how the runs of a chat are gone on with that wait for a person.
     """
 
@@ -142,10 +143,7 @@ def _snapshot(context: Context, session_id: str) -> Snapshot:
     session = views.session_row(reader, session_id)
     return Snapshot(
         session,
-        [
-            views.group_shape(row)
-            for row in queries.rows(reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
-        ],
+        [views.group_shape(row) for row in queries.rows(reader, queries.STANDING_GROUPS, session=session_id)],
         queries.rows(reader, queries.OPEN_QUESTIONS, session=session_id),
         queries.rows(reader, queries.OPEN_BLOCKERS, session=session_id),
         queries.row(reader, queries.LAST_VERDICT, session=session_id),

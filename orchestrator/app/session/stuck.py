@@ -33,10 +33,14 @@ def groups(
     """
     if session["status"] == "ended":
         return []
-    asked = {question["group_id"] for question in questions}
-    document = overview.groups_now(context.reader, session["id"], kinds)
+    kinds = overview.kinds(context.reader, session["id"]) if kinds is None else kinds
     waits = open_work.dependencies(context, session["id"], rows) if waits is None else waits
     cycle = task_graph.cycle(waits)
+    if not cycle and all(entry.get("cause") in _GOES_ON for entries in kinds.values() for entry in entries):
+        # What the document says of each group is looked up only where one does not go on.
+        return []
+    asked = {question["group_id"] for question in questions}
+    document = overview.groups_now(context.reader, session["id"], kinds)
     found = []
     for group in map(handoff.named, document["groups"]):
         id_, cause = group["id"], _cause(group, cycle)

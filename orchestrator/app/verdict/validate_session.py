@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from orchestrator import progress
@@ -97,6 +98,8 @@ def _judge(context: Context, call: Call, request: Validate, ends: float) -> Answ
         return perform(context, call, operations.action(request.event))
     unasked = not (call.dry_run or request.record or seen.snapshot.is_confirmed)
     trial = call.dry_run or unasked or context.is_rehearsal
+    if not trial and seen.snapshot.kind == "chat":
+        return perform(context, call, operations.action(request.event))
     outside = _outside(context, seen, request.command_timeout if request.run_commands or not trial else None)
     if trial:
         full = outside.added(seen.snapshot)
@@ -213,7 +216,8 @@ def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Ou
     # Groups of a session with worktrees are merged into its integration branch, and into the user's after ACCEPT.
     is_isolated = root != attached_evidence.project_root(context.path)
     targets = (refs.branch(seen.snapshot.session),) if is_isolated else TARGETS
-    return Outside(faults, tried, look_up(seen.snapshot.merges, context.run, root, targets), pending)
+    merges = look_up(seen.snapshot.merges, context.run, root, targets, seen.began)
+    return Outside(faults, tried, merges, pending)
 
 
 def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:
@@ -234,7 +238,7 @@ Run = Callable[..., Any]
 
 
 def look_up(
-    found: tuple[Merge, ...], run: Run | None, root: Path, targets: Sequence[str] = TARGETS
+    found: tuple[Merge, ...], run: Run | None, root: Path, targets: Sequence[str] = TARGETS, began: str | None = None
 ) -> tuple[Merge, ...]:
     """The merges with what git says of their commits; each commit is looked up once.
 
@@ -243,6 +247,7 @@ def look_up(
         run: runs a command, as `orchestrator.runner.commands.run`; None where none can be run.
         root: the project's folder.
         targets: the branches of which the first that is there is looked at.
+        began: when the session began; an older commit is no work of its groups. Where left out, nobody asks.
     """
     if run is None or all(merge.commit is None for merge in found):
         return found
@@ -250,14 +255,15 @@ def look_up(
     why = git.missing()
     if why is not None:
         return tuple(merge._replace(why=why) if merge.commit else merge for merge in found)
-    known: dict[str, tuple[bool | None, str]] = {}
+    known: dict[str, tuple[bool | None, str, bool]] = {}
     for commit in dict.fromkeys(merge.commit for merge in found if merge.commit):
-        known[commit] = git.merged(commit)
+        ancestor, why = git.merged(commit)
+        known[commit] = (ancestor, why, ancestor is True and began is not None and git.is_older(commit, began))
     return tuple(_told(merge, known.get(merge.commit or "")) for merge in found)
 
 
-def _told(merge: Merge, told: tuple[bool | None, str] | None) -> Merge:
-    return merge if told is None else merge._replace(ancestor=told[0], why=told[1])
+def _told(merge: Merge, told: tuple[bool | None, str, bool] | None) -> Merge:
+    return merge if told is None else merge._replace(ancestor=told[0], why=told[1], is_older=told[2])
 
 
 class _Git:
@@ -301,3 +307,8 @@ class _Git:
         if shallow.output.strip() == "true":
             return None, "the repository is shallow and does not hold it"
         return False, "the repository has no such commit"
+
+    def is_older(self, commit: str, moment: str) -> bool:
+        """Whether a commit was made before a moment; git counts whole seconds."""
+        said, _, _ = self._ask("rev-list", "--max-count=1", "--timestamp", commit, "--").output.partition(" ")
+        return said.isdecimal() and int(said) < int(datetime.fromisoformat(moment).timestamp())

@@ -47,11 +47,17 @@ def record(work: Work, request: Validate) -> Answer:
 
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the record went on since it was read; UNKNOWN_AGENT,
-            NOT_PERMITTED, HUMAN_REQUIRED: of who asks.
+            NOT_PERMITTED, HUMAN_REQUIRED: of who asks; NOT_PERMITTED, it is a chat.
     """
     session = work.open_session()
     if request.by or work.context.proof is not None:
         work.actor = actors.named_actor(work, request.by, "Validating").id
+    if session.kind == "chat" and work.call.circumstances.found is None:
+        raise Refused(
+            "NOT_PERMITTED",
+            f"Session {session.id} is a chat: each of its runs is judged when it ends, and there is no verdict on all.",
+            suggest("status", session_id=session.id),
+        )
     found = work.call.circumstances.found or {}
     if went_on(work):
         raise Refused(

@@ -25,6 +25,15 @@ STRICTNESS = {"disabled": 0, "minimal": 1, "full": 2}
 MAX_CLARIFICATIONS = 3
 
 
+ANOTHER = suggest("session create", id="ID")
+"""What helps whoever reports in a chat."""
+
+
+def in_chat(session_id: str) -> str:
+    """Why nobody reports in a chat: a report would let it await an agent whom nobody starts."""
+    return f"Session {session_id} is a chat: its work is done by runs, so agents cannot report in it."
+
+
 def refuse_state(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
     """Whether session and group still take reports."""
     session, group = facts.session, facts.group
@@ -215,16 +224,14 @@ def refuse_content(case: Case) -> Refusal | None:
 def _out_of_turn(
     facts: Facts, group: Group, message: str, *, expected_action: str | None = None, suggestion: str | None = None
 ) -> Refusal:
-    return Refusal(
-        "OUT_OF_TURN",
-        message,
-        suggestion or _awaited(facts.session.id, group),
-        {
-            "expected_agent": group.awaited_role,
-            "expected_action": expected_action or group.awaited_action,
-            "turn": group.turn,
-        },
-    )
+    data = {
+        "expected_agent": group.awaited_role,
+        "expected_action": expected_action or group.awaited_action,
+        "turn": group.turn,
+    }
+    if facts.session.kind == "chat":
+        return Refusal("OUT_OF_TURN", in_chat(facts.session.id), ANOTHER, {**data, "_recorded": message})
+    return Refusal("OUT_OF_TURN", message, suggestion or _awaited(facts.session.id, group), data)
 
 
 def _awaited(session_id: str, group: Group) -> str:

@@ -299,6 +299,9 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
             yield ("warning", merge.group, f"unverified_merge: {commit}: {merge.why}", "")
         elif not merge.ancestor:
             yield _error(merge.group, f"{commit} is not in the target branch: {merge.why}", "git log")
+        elif merge.is_older:
+            old = f"unverified_merge: {commit} was made before the session began, so it shows no work of this group"
+            yield ("warning", merge.group, old, f"git show --stat {merge.commit}")
     for group in snapshot.groups:
         if group.skipped_qa:
             yield ("info", group.id, "went to review without QA although the session tests in full", "")

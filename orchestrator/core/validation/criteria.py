@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from orchestrator.core import names
+from orchestrator.core.routing.facts import MANAGER, VALIDATOR
 from orchestrator.core.suggestions import again, suggest
-from orchestrator.core.validation.snapshot import Criterion, Ran
+from orchestrator.core.validation.snapshot import Criterion, Proof, Ran
 
 OPERATORS = {
     "ge": lambda a, b: a >= b,
@@ -85,6 +86,37 @@ def stands(criterion: Criterion, session: str) -> Iterator[Line]:
     elif not criterion.evidence_exists:
         missing = f"its evidence {criterion.evidence} does not exist"
         yield ("error", criterion.id, missing, _set(criterion, "met", session))
+    elif criterion.proof is not None:
+        yield from _shown(criterion, criterion.proof, session)
+
+
+_AGAINST = ("block", "inconclusive", "merge_fail", "reject", "test_fail")
+"""Effects of reports that say that something is not as it should be."""
+
+
+def _shown(criterion: Criterion, proof: Proof, session: str) -> Iterator[Line]:
+    """What is wrong with the evidence of a criterion that is set as met: it exists, and may say the opposite."""
+    named, other = f"its evidence {criterion.evidence}", _set(criterion, "met", session)
+    said = _contradicted(proof)
+    if said:
+        yield ("error", criterion.id, f"{named} does not show that it is met: {said}", other)
+    elif None not in (criterion.group, proof.group) and criterion.group != proof.group:
+        about = f"{named} is about group {proof.group}, and the criterion is about {criterion.group}"
+        yield ("error", criterion.id, about, other)
+    elif proof.is_older:
+        yield ("warning", criterion.id, f"{named} is older than the last submission of group {proof.group}", other)
+    elif proof.is_report and proof.by == MANAGER and (criterion.set_by or "").startswith(MANAGER):
+        yield ("warning", criterion.id, f"{named} is the project manager's own report", other)
+
+
+def _contradicted(proof: Proof) -> str:
+    """In which words evidence says that something failed; empty where it does not."""
+    if proof.is_report:
+        is_rejected = proof.by == VALIDATOR and proof.said != "ACCEPT"
+        return f"{proof.by} reported {proof.said}" if proof.effect in _AGAINST or is_rejected else ""
+    # Only gates that did not pass leave evidence.
+    failed = proof.by == "gate" or (proof.by == "command" and proof.said != "exit 0")
+    return f"{proof.by}: {proof.said}" if failed else ""
 
 
 def _set(criterion: Criterion, status: str, session: str) -> str:
@@ -109,6 +141,8 @@ def compare(criterion: Criterion, session: str) -> Iterator[Line]:
         yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", _record(criterion, session))
     else:
         yield ("info", criterion.id, f"is met: {criterion.actual} is {wanted}", "")
+        if criterion.proof is not None:
+            yield from _shown(criterion, criterion.proof, session)
 
 
 def judge(criterion: Criterion, ran: Ran | None, *, session: str, pending: bool = False) -> Iterator[Line]:

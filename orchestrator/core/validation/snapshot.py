@@ -35,6 +35,22 @@ class Group(NamedTuple):
     imported: tuple[str, ...] = ()
 
 
+class Proof(NamedTuple):
+    """What is cited as evidence.
+
+    is_report: a report; else a piece of evidence. by: the role that reported, or the kind of the evidence. said: the
+    status, or the outcome. effect: the report's. group: which group it is about. is_older: work on that group was
+    submitted since.
+    """
+
+    is_report: bool
+    by: str
+    said: str
+    effect: str | None = None
+    group: str | None = None
+    is_older: bool = False
+
+
 class Criterion(NamedTuple):
     """A success criterion; numbers are decimal texts, `command` is an argument list."""
 
@@ -52,6 +68,9 @@ class Criterion(NamedTuple):
     evidence_exists: bool = False
     approval: str | None = None
     """`pending` for a command that came in a report and that no person has confirmed."""
+    group: str | None = None
+    proof: Proof | None = None
+    """What its evidence says, where that exists."""
 
 
 class Ran(NamedTuple):
@@ -70,12 +89,16 @@ class Finding(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """The merge that completed a group; `ancestor` None where that could not be verified (`why` says so)."""
+    """The merge that completed a group; `ancestor` None where that could not be verified (`why` says so).
+
+    is_older: its commit was made before the session began.
+    """
 
     group: str
     commit: str | None
     ancestor: bool | None = None
     why: str = ""
+    is_older: bool = False
 
 
 class Measured(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import math
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ MAX_BODY = 1024 * 1024
 """Bytes of a request's body at most."""
 _ENDLESS = ("/api/events",)
 """What has no answer whose head could be sent alone."""
+_MOST_DIGITS = 16
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError)
 """What is raised where the reader of an answer went away."""
 HEADERS = {
@@ -179,7 +181,14 @@ class _Edge:
             return failures.Denied(400, "HOST_UNKNOWN", what)
         length = headers.get("content-length", "")
         # What comes without its length is measured while it is read.
-        return failures.Denied(413, *failures.TOO_LARGE) if length.isdigit() and int(length) > MAX_BODY else None
+        return failures.Denied(413, *failures.TOO_LARGE) if _number(length) > MAX_BODY else None
+
+
+def _number(text: str) -> float:
+    """A number that stands in a header; 0 where it is none. One of very many digits is larger than all others."""
+    if not (text.isascii() and text.isdigit()):
+        return 0
+    return int(text) if len(text) < _MOST_DIGITS else math.inf
 
 
 def _noting_who_leaves(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:

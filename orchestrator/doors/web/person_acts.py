@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.requests import REQUIRED, TEXT, Parameter
 from orchestrator.app.verdict import criteria_views
 from orchestrator.core import names
@@ -23,7 +24,7 @@ from orchestrator.doors.web import form_handlers
 from orchestrator.doors.web.authentication import Fields, Reading, Serving, Writing
 from orchestrator.doors.web.failures import Denied
 from orchestrator.doors.web.idempotent_forms import Done
-from orchestrator.doors.web.rendering import Look, looking, segment
+from orchestrator.doors.web.rendering import Look, looking, segment, words
 from orchestrator.errors import Refused, UsageError
 
 router = APIRouter(include_in_schema=False, prefix="/sessions/{session}/do")
@@ -159,6 +160,10 @@ ACTS = {
 """By the last part of their address."""
 BACK = "back"
 """The form's field that holds where it was opened from."""
+ASKED = "Nobody was started: it has been tried too often, and question {question_id} waits for a person"
+"""What has happened where the rules ask a person in place of what was asked for."""
+TURN = "turn"
+"""The form's field that holds the turn whose agent the page showed."""
 OF_SESSION = ("pause", "resume", "group", "criterion", "testing", "upgrade", "validate", "end")
 OF_GROUP = ("redispatch", "defer", "reopen", "depend", "undepend", "cancel")
 
@@ -199,10 +204,12 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
     def done() -> Done:
         with serving.called(caller) as context:
             context.credential = caller.credential
+            if name == "redispatch" and fields.get(TURN):
+                _require_turn(context, session, group, fields[TURN])
             # Last, so that no field of a form names somebody else (HTTP-16).
             asked = _asked(act, session, group, fields) | {"by": caller.person}
             found = operations.call(context, act.words, **arguments.bind(act.words, asked))
-        said = act.done.format_map({**asked, **found})
+        said = (ASKED if found.get("action") == "pause_for_user" else act.done).format_map({**asked, **found})
         back = _back(session, name, group, fields.get(BACK, ""))
         place = f"{_place(session)}/verdict" if name == "validate" else back
         return Done(place, f"{said}{form_handlers.called(found)}.")
@@ -212,6 +219,19 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
         return _page(request, session, act, name, group, status=status, problem=problem, typed=shown)
 
     return form_handlers.tried(request, fields, form_handlers.once(request, fields, done), page)
+
+
+def _require_turn(context: Context, session: str, group: str | None, seen: str) -> None:
+    """Refuse to start an agent again whom the page did not show: the group may have gone on since it was opened.
+
+    Raises:
+        Refused: STALE_TURN, UNKNOWN_GROUP.
+    """
+    bound = arguments.bind("group show", {"id": group, "session_id": session})
+    awaited = operations.call(context, "group show", **bound)["group"]["awaited"]
+    if awaited is not None and str(awaited["turn"]) != seen:
+        what = f"Group {group} has gone on since this page was opened; it waits for {words(awaited['role'])} now."
+        raise Refused("STALE_TURN", what, "Check whom the page shows now, then send it again")
 
 
 def _place(session: str) -> str:
@@ -224,10 +244,18 @@ def _back(session: str, name: str, group: str | None, named: str) -> str:
     Args:
         named: the address that the browser gave; only a path and query below the session's are taken of it.
     """
-    place, found = _place(session), urlsplit(named)
+    place, found = _place(session), _split(named)
     if found.path == place or (found.path.startswith(f"{place}/") and not found.path.startswith(f"{place}/do/")):
         return f"{found.path}?{found.query}" if found.query else found.path
     return f"{place}/groups/{segment(group)}" if group else f"{place}/tasks" if "criterion" in name else place
+
+
+def _split(address: str) -> SplitResult:
+    """The parts of an address; none of one that a browser could not have opened."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _act(name: str) -> Act:

@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 KNOWN = "x-regions"
 """The header in which an open page says which regions it shows: `id=mark`, with commas."""
+PROGRAMS = "/api/"
+"""Where the addresses begin that programs read."""
 SPACING_S = 0.1
 """Seconds between the beginnings of two drawings of one page."""
 _KNOWN = re.compile(r"([\w:.@-]{1,200})=([0-9a-f]{1,64})")
@@ -36,7 +38,8 @@ class SharedRefresh:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        if KNOWN not in headers or scope["method"] != "GET":
+        # What programs read is no page, and their stream of events has no end that could be waited for.
+        if KNOWN not in headers or scope["method"] != "GET" or scope["path"].startswith(PROGRAMS):
             await self._app(scope, receive, send)
             return
         client = (scope.get("client") or ("",))[0]
@@ -63,9 +66,11 @@ class SharedRefresh:
 async def _answered(app: ASGIApp, scope: Scope) -> Answered:
     """What an application answers."""
     sent: list[Message] = []
+    asked: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        # Nobody leaves the drawing: it has several readers. To say so at once would keep the server busy for ever.
+        return asked.pop() if asked else await asyncio.get_running_loop().create_future()
 
     async def send(message: Message) -> None:
         sent.append(message)

@@ -16,6 +16,9 @@ from orchestrator.hints import Any, Final
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures
 
+MOST_FILES: Final = 10_000
+"""Files that a result may claim: each is looked for on the disk, when no clock of the executor runs any more."""
+
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
@@ -65,6 +68,8 @@ def problems(found: Mapping[str, Any]) -> list[str]:
     """Everything that is wrong with a result, each as one phrase; empty where it is valid."""
     broken = [key for key, (holds, _) in _RULES.items() if key in found and not holds(found[key])]
     wrong = [f"{key} is not {_RULES[key][1]}" for key in broken]
+    if "files" not in broken and len(found.get("files", ())) > MOST_FILES:
+        wrong.append(f"files lists more than {MOST_FILES} files")
     return [*_status_problems(found.get("status")), *wrong, *_cause_problems(found.get("cause"))]
 
 
@@ -97,7 +102,7 @@ def read(task: port.ExecutorTask, found: Mapping[str, Any]) -> port.ExecutorResu
         status=found["status"],
         session_id=found.get("session_id"),
         output=found.get("output", ""),
-        claimed_files=tuple(found.get("files", ())),
+        claimed_files=tuple(dict.fromkeys(found.get("files", ()))),
         error=found.get("error"),
         cause=None if found.get("cause") is None else blockers.type_name(found["cause"]),
         proposed_tasks=tuple(found.get("proposed_tasks", ())),

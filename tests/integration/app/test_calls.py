@@ -79,6 +79,26 @@ def test_a_call_is_told_which_of_its_words_is_wrong(desk: Desk, words: str, give
     assert desk.events() == before
 
 
+def nested(levels: int, *, inside: bool = False) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    innermost = found
+    for _ in range(levels):
+        found = {"a": found, "b": [found]}
+    if inside:
+        innermost["itself"] = innermost
+    return found
+
+
+@pytest.mark.parametrize("parameter", ["details", "metadata", "acknowledge"])
+@pytest.mark.parametrize(
+    "value", [nested(150), nested(5000), nested(1, inside=True)], ids=["deep", "deeper", "endless"]
+)
+def test_what_is_nested_too_deeply_is_told_so(parameter: str, value: dict[str, Any]) -> None:
+    with pytest.raises(errors.UsageError) as found:
+        arguments.bind("route", {"current_agent": "developer", "status": "PASS", parameter: value})
+    assert "nested more than 100 levels" in found.value.message or "must be text" in found.value.message
+
+
 def test_a_session_that_is_left_out_has_to_be_the_only_one(desk: Desk) -> None:
     problem = refused(desk, "group list")
     assert (problem.code, problem.message) == ("UNKNOWN_SESSION", "No session is open and none was named.")

@@ -28,6 +28,21 @@ def test_in_a_chat_no_agent_reports(status: str) -> None:
     assert table.rows("SELECT awaited_role FROM task_groups WHERE session_id = 'C1'") == [(None,)]
 
 
+@pytest.mark.parametrize("role", [PM, "tech_lead"])
+def test_a_report_in_a_chat_is_told_why_and_not_whose_turn_it_is(role: str) -> None:
+    found = chat().refused(role, "BLOCKED" if role != PM else "BAZINGA", "C1", session="C1")
+    assert "is a chat: its work is done by runs" in found.message
+    assert "interrupt" not in str(found.suggestion)
+
+
+def test_a_chat_gets_no_verdict_that_would_call_a_manager() -> None:
+    table = chat()
+    found = table.refusal("validate", session_id="C1", record=True)
+    assert (found.code, "is a chat" in found.message) == ("NOT_PERMITTED", True)
+    assert table.do("validate", session_id="C1")["recorded"] is False
+    assert table.rows("SELECT status, awaited_role FROM sessions WHERE id = 'C1'") == [("active", None)]
+
+
 def test_the_group_of_a_chat_is_closed_by_closing_the_session() -> None:
     table = chat()
     given = {"id": "C1", "session_id": "C1", "status": "cancelled", "by": PM, "reason": "r"}

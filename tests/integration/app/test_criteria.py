@@ -231,6 +231,28 @@ def test_met_without_evidence_is_recorded_warned_of_and_rejected_later() -> None
     ]
 
 
+def test_evidence_that_says_the_opposite_meets_nothing() -> None:
+    scope = Scope("A", plan=True)
+    scope.add(reason="asked for")
+
+    def said(evidence: str) -> list[tuple[str, str]]:
+        scope.set(status="met", evidence=evidence)
+        checks = scope.do("validate", session_id=SESSION, dry_run=True)["checks"]
+        of_c1 = (each for each in checks if each["subject"] == "C1" and each["level"] != "info")
+        return [(each["level"], each["message"]) for each in of_c1]
+
+    scope.says("developer", "READY_FOR_QA", "A")
+    failed = scope.says("qa_expert", "FAIL", "A")["report_id"]
+    why = f"its evidence {failed} does not show that it is met: qa_expert reported FAIL"
+    assert said(failed) == [("error", why)]
+    scope.says("developer", "READY_FOR_QA", "A")
+    passed = scope.says("qa_expert", "PASS", "A")["report_id"]
+    assert said(passed) == []
+    scope.says("tech_lead", "CHANGES_REQUESTED", "A")
+    scope.says("developer", "READY_FOR_QA", "A")
+    assert said(passed) == [("warning", f"its evidence {passed} is older than the last submission of group A")]
+
+
 @pytest.mark.parametrize(
     "evidence", ["S1:R99", "S1:R2", "S2:R2", "S1:D2", "R2", "S1:R02", "S1:R2.2", "S1:E1", "S1:", ""]
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any
 
 import pytest
 
-from orchestrator import testing
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.core import task_graph
 from orchestrator.doors.cli import text
@@ -93,6 +92,20 @@ def test_a_group_that_waits_for_the_manager_is_stuck_while_another_runs() -> Non
         assert group["helps"]
 
 
+def test_what_is_missing_of_a_group_is_looked_up_only_where_one_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("A", "B", plan=True)
+    table.do("group create", id="C", session_id=SESSION, name="x", depends_on=["B"])
+    table.do("task create", id="T", title="x", session_id=SESSION, group_id="A", by="tech_lead")
+    looked: list[int] = []
+    groups_now = overview.groups_now
+    monkeypatch.setattr(overview, "groups_now", lambda *given, **more: looked.append(1) or groups_now(*given, **more))
+    assert table.do("status", session_id=SESSION)["stuck"] == []
+    assert looked == []
+    built(table, "A")
+    assert [each["group_id"] for each in table.do("status", session_id=SESSION)["stuck"]] == ["A"]
+    assert looked == [1]
+
+
 def test_a_pending_group_says_for_which_groups_it_waits() -> None:
     table = Table("A", "C", plan=True)
     table.group("B", depends_on=("A", "C"))
@@ -102,15 +115,16 @@ def test_a_pending_group_says_for_which_groups_it_waits() -> None:
     assert "waits for A, C" in text.render("group list", table.do("group list", session_id=SESSION))
 
 
-def test_a_cycle_of_groups_is_named_and_can_be_broken(tmp_path: pathlib.Path) -> None:
+@pytest.mark.sqlite("what is offered is tried on copies in memory")
+def test_a_cycle_of_groups_is_named_and_can_be_broken() -> None:
     table = Table("A", "B", "C", plan=True)
     table.group("D", depends_on=("A",))
     table.group("E", depends_on=("D",))
-    path = tmp_path / "x.db"
-    path.write_bytes(table.context.connection.serialize())
+    forged = table.context
     # An older program, or a forger, let D wait for E as well.
-    forging.tamper(path, "UPDATE group_dependencies SET depends_on = 'E' WHERE group_id = 'D'")
-    forged = testing.memory_context(content=path.read_bytes())
+    triggers = forging.disarm(forged.connection)
+    forged.connection.execute("UPDATE group_dependencies SET depends_on = 'E' WHERE group_id = 'D'")
+    forging.rearm(forged.connection, triggers)
     found = operations.call(forged, "next", session_id=SESSION)
     status = operations.call(forged, "status", session_id=SESSION)
     assert {each["group_id"]: each["cause"] for each in found["stuck"]} == dict.fromkeys("DE", "dependency_cycle")

@@ -253,6 +253,17 @@ def test_a_merged_commit_is_an_ancestor_of_the_main_branch(
     assert found == ([level] if level else [])
 
 
+def test_a_commit_from_before_the_session_shows_none_of_its_work(
+    project: Project, repository_of: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z")
+    git(project.folder, "checkout", "-q", "main")
+    git(project.folder, "commit", "-q", "--allow-empty", "-m", "old")
+    project.finish(git(project.folder, "rev-parse", "HEAD"))
+    (line,) = [check for check in project.validate(exit_code=0)["checks"] if check["id"] == "V16"]
+    assert (line["level"], "was made before the session began" in line["message"]) == ("warning", True)
+
+
 @pytest.mark.parametrize("named", ["main", "--output=/tmp/x", "HEAD", "abc", "a" * 65, "abcd; true"])
 def test_what_is_no_commit_id_is_never_handed_to_git(
     project: Project, repository_of: dict[str, str], named: str

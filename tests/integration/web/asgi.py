@@ -99,7 +99,7 @@ class Web:
     def close(self) -> None:
         """Let the database go."""
         if self._serving:
-            self.service.loop.stop(5.0)
+            self.service.loop.stop(0.0)
         self.service.pool.close()
         self._context.connection.close()
 
@@ -154,7 +154,7 @@ class Web:
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
             "path": place, "raw_path": quote(place).encode(), "query_string": query.encode(), "root_path": "",
-            "headers": [(name.encode(), value.encode()) for name, value in named.items()],
+            "headers": [(name.encode(), value.encode("latin-1")) for name, value in named.items()],
             "client": ("127.0.0.1", 1), "server": (HOST, 80),
         }  # fmt: skip
         found = asyncio.run(_run(self.app, scope, body))

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the interface needs the extra `web`")
 
+from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Web
 
 BODY = b'{"project_path": "/nowhere"}'
@@ -56,3 +57,25 @@ def test_a_body_is_refused_in_our_own_words(sent: str, web: Web) -> None:
 
 def test_a_page_is_shown_whatever_its_address_asks_for_besides(web: Web) -> None:
     assert web.get("/sessions?colour=1").status == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("content-length", "\u00b2", 200), ("content-length", "9" * 5000, 413), ("content-length", "-1", 200),
+        ("referer", "http://[", 200), ("referer", "/sessions/rev]", 200),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/api/sessions", "/sessions/rev/do/pause"])
+def test_headers_that_are_not_whole_are_no_fault_of_the_server(
+    path: str, header: str, value: str, status: int, web: Web
+) -> None:
+    story.review(web)
+    assert web.get(path, **{header: value}).status == status
+
+
+def test_an_address_to_lead_back_to_that_is_none_is_left_out(web: Web) -> None:
+    story.review(web)
+    web.come_in()
+    found = web.send("/sessions/rev/do/pause", "/sessions/rev/do/pause", reason="lunch", back="http://[")
+    assert (found.status, found.headers["location"]) == (303, "/sessions/rev")

@@ -263,6 +263,32 @@ def test_a_form_sent_twice_does_its_act_once(inside: Web) -> None:
     assert (sent, inside.rows("SELECT count(*) FROM task_groups WHERE id = 'N'")) == ([303, 303], [(1,)])
 
 
+def test_an_old_page_starts_no_agent_again_that_it_did_not_show(inside: Web) -> None:
+    place = "/sessions/blocked/do/redispatch"
+
+    def form(page: str) -> dict[str, str]:
+        return {"group": "E2E", "reason": "it died", **dict(re.findall(r'name="(csrf|turn)" value="([^"]+)"', page))}
+
+    old = form(inside.get(f"{place}?group=E2E").text)
+    lead = {"session_id": "blocked", "group_id": "E2E", "current_agent": "tech_lead"}
+    inside.call("route", status="UNBLOCKING_GUIDANCE", summary="use the other one", **lead)
+    found = inside.post(place, None, **old)
+    assert (found.status, "it waits for qa expert now" in found.text) == (409, True)
+    assert inside.rows("SELECT count(*) FROM router_decisions WHERE cause = 'redispatch'") == [(0,)]
+    # The page that says so shows whom the group waits for, so that it can be meant.
+    assert inside.post(place, None, **form(found.text)).status == 303
+    assert inside.rows("SELECT awaited_role FROM task_groups WHERE id = 'E2E'") == [("qa_expert",)]
+
+
+def test_an_agent_that_was_started_too_often_is_asked_about_and_the_page_says_so(inside: Web) -> None:
+    for _ in range(6):
+        inside.call("redispatch", group_id="E2E", session_id="blocked", reason="it died")
+    done = act(inside, "redispatch", group="E2E", reason="once more")
+    assert done.status == 303
+    ((question,),) = inside.rows("SELECT id FROM questions WHERE closed_at IS NULL")
+    assert f"question {question} waits for a person" in inside.get(done.headers["location"]).text
+
+
 def test_pages_offer_the_acts_that_fit(inside: Web) -> None:
     def offered(place: str) -> list[str]:
         return re.findall(r'<li><a href="/sessions/blocked/do/([\w-]+)', inside.get(place).text)

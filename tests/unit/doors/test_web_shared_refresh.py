@@ -110,3 +110,30 @@ def test_who_goes_away_takes_the_drawing_from_nobody_and_a_fault_reaches_all() -
 
     body, broken, again = asyncio.run(play())
     assert (body[-1:], [str(each) for each in broken], again[-1:]) == (b"0", ["broken", "broken"], b"2")
+
+
+@pytest.mark.parametrize(("path", "is_shared"), [("/", True), ("/api/events", False), ("/api/health", False)])
+def test_what_programs_read_is_not_drawn_for_several(path: str, is_shared: bool) -> None:
+    """The stream of events has no end: to wait for it would keep its reader, and the server, for ever."""
+    found: list[Any] = []
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        found.append((receive, send))
+        length = (b"content-length", str(len(PAGE)).encode())
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": PAGE})
+
+    asyncio.run(ask(SharedRefresh(inner), path, known="other=aa"))
+    ((receive, _),) = found
+    assert (receive is not None) == is_shared
+
+
+def test_a_drawing_that_listens_for_its_reader_hears_once_and_then_waits() -> None:
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        assert (await receive())["type"] == "http.request"
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(receive(), 0.01)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1")]})
+        await send({"type": "http.response.body", "body": PAGE})
+
+    asyncio.run(ask(SharedRefresh(inner)))

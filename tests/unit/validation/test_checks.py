@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core.validation import checks, criteria
-from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Measured, Merge, Ran, RuleChange, Snapshot
+from orchestrator.core.validation.snapshot import (
+    Criterion,
+    Finding,
+    Group,
+    Measured,
+    Merge,
+    Proof,
+    Ran,
+    RuleChange,
+    Snapshot,
+)
 
 GROUP = Group(
     id="A", kind="code", status="completed", awaited_role=None, held=None, chain=True, pm_path=False, missing=None,
@@ -88,6 +98,24 @@ ROWS: tuple[Row, ...] = (
     ("V08", "met without evidence", {"criteria": (CRITERION._replace(evidence=None),)}, [("error", "C1")]),
     ("V08", "evidence that does not exist", {"criteria": (CRITERION._replace(evidence_exists=False),)},
      [("error", "C1")]),
+    *(
+        ("V08", name, {"criteria": (CRITERION._replace(group=of, proof=proof),)}, [(level, "C1")] if level else [])
+        for name, of, proof, level in (
+            ("evidence that a test passed", None, Proof(True, "qa_expert", "PASS", "test_pass", "A"), ""),
+            ("evidence that a test failed", None, Proof(True, "qa_expert", "FAIL", "test_fail", "A"), "error"),
+            ("evidence that is blocked", None, Proof(True, "developer", "BLOCKED", "block", "A"), "error"),
+            ("a rejection as evidence", None, Proof(True, "tech_lead", "CHANGES_REQUESTED", "reject", "A"), "error"),
+            ("a verdict against it", None, Proof(True, "validator", "REJECT", "none"), "error"),
+            ("a verdict for it", None, Proof(True, "validator", "ACCEPT", "none"), ""),
+            ("a command that passed", None, Proof(False, "command", "exit 0"), ""),
+            ("a command that failed", None, Proof(False, "command", "exit 1"), "error"),
+            ("a gate, which failed", None, Proof(False, "gate", "exit 0", None, "A"), "error"),
+            ("evidence of its group", "A", Proof(True, "qa_expert", "PASS", "test_pass", "A"), ""),
+            ("evidence of another group", "A", Proof(True, "qa_expert", "PASS", "test_pass", "B"), "error"),
+            ("evidence of earlier work", None, Proof(True, "qa_expert", "PASS", "test_pass", "A", True), "warning"),
+            ("the manager's own word", None, Proof(True, "project_manager", "CONTINUE", "continue"), "warning"),
+        )
+    ),
     ("V08", "deferred", {"criteria": (CRITERION._replace(status="deferred"),)}, [("info", "C1")]),
     ("V08", "deferred without a word", {"criteria": (CRITERION._replace(status="deferred", reason=" "),)},
      [("error", "C1")]),
@@ -97,6 +125,9 @@ ROWS: tuple[Row, ...] = (
     ("V09", "missed", {"criteria": (MEASURED._replace(actual="79.999"),)}, [("error", "C1")]),
     ("V09", "no value", {"criteria": (MEASURED._replace(actual=None),)}, [("error", "C1")]),
     ("V09", "deferred", {"criteria": (MEASURED._replace(actual=None, status="deferred"),)}, []),
+    ("V09", "a value that its evidence contradicts",
+     {"criteria": (MEASURED._replace(evidence="S1:R5", proof=Proof(True, "qa_expert", "FAIL", "test_fail", "A")),)},
+     [("info", "C1"), ("error", "C1")]),
     ("V10", "exit 0", {"criteria": (COMMANDED,), "ran": (Ran("C1", 0, "exit 0"),)}, [("info", "C1")]),
     ("V10", "exit 1", {"criteria": (COMMANDED,), "ran": (Ran("C1", 1, "exit 1"),)}, [("error", "C1")]),
     ("V10", "exit 5", {"criteria": (COMMANDED,), "ran": (Ran("C1", 5, "exit 5"),)}, [("error", "C1")]),
@@ -119,6 +150,7 @@ ROWS: tuple[Row, ...] = (
     ("V15", "evidence stands", {}, []),
     ("V15", "evidence does not", {"evidence": FOUND}, [("error", "X")]),
     ("V16", "merged", {"merges": (Merge("A", "ab12", True, "it is in main"),)}, []),
+    ("V16", "merged long ago", {"merges": (Merge("A", "ab12", True, "it is in main", True),)}, [("warning", "A")]),
     ("V16", "not merged", {"merges": (Merge("A", "ab12", False, "it is not"),)}, [("error", "A")]),
     ("V16", "unseen", {"merges": (Merge("A", "ab12", None, "no repository"),)}, [("warning", "A")]),
     ("V16", "unnamed", {"merges": (Merge("A", None, None, "none is named"),)}, [("warning", "A")]),

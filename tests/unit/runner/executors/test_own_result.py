@@ -95,3 +95,10 @@ def test_every_problem_of_a_result_is_told(
     assert own_result.problems(found) == expected
     result = read(tmp_path, **found)
     assert (result.status, result.error) == ("ERROR", "RESULT_INVALID: " + "; ".join(expected))
+
+
+def test_more_files_than_anybody_makes_are_no_claim(tmp_path: pathlib.Path) -> None:
+    """Each is looked for on the disk, after the executor's own time."""
+    files = [f"{number}" for number in range(own_result.MOST_FILES + 1)]
+    assert read(tmp_path, status="COMPLETE", files=files).error == "RESULT_INVALID: files lists more than 10000 files"
+    assert read(tmp_path, status="COMPLETE", files=["a.py"] * 100 + ["b.py"]).claimed_files == ("a.py", "b.py")
