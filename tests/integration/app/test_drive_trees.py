@@ -16,7 +16,7 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.app.verdict import finding_runs
-from orchestrator.core import refs
+from orchestrator.core import database_urls, refs
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, driver_locks, process_identity, repository
 from orchestrator.store import migrate, turn_reader
@@ -94,17 +94,23 @@ def test_the_work_is_put_together_beside_what_the_user_has_checked_out(team: Tea
     assert team.desk.call("audit replay", session_id="S1")["equal"] is True
 
 
+def doctored(team: Team) -> list[dict[str, Any]]:
+    """What `doctor` finds."""
+    path = team.desk.context.path
+    if database_urls.is_postgresql(path):
+        return list(maintenance.doctor_on_server(path, "", {}, 5.0)["findings"])
+    return list(maintenance.doctor(path, {}, team.folder)["findings"])
+
+
 def test_accepted_work_lands_where_that_is_a_step_forward_and_is_cleaned_up_after(team: Team) -> None:
     team.desk.planned("S1", "A")
     assert team.drive(build("A", "built\n"), *REST, land=True)["landed"] is True
     assert (team.folder / "login.py").read_text() == "built\n"
-    findings = maintenance.doctor(str(team.desk.path), {}, team.folder)["findings"]
-    left = [each for each in findings if each["id"] == LEFT]
+    left = [each for each in doctored(team) if each["id"] == LEFT]
     assert [(each["subject"], each["suggestion"]) for each in left] == [("S1", "orchestrator drive S1 --clean")]
     assert f"orchestrator/S1/A, {INTEGRATION}" in left[0]["message"]
     cleaned = team.drive(clean=True)
-    findings = maintenance.doctor(str(team.desk.path), {}, team.folder)["findings"]
-    assert LEFT not in [each["id"] for each in findings]
+    assert LEFT not in [each["id"] for each in doctored(team)]
     assert (cleaned["removed"], cleaned["kept"]) == (["orchestrator/S1/A", INTEGRATION], [])
     assert git(team.folder, "branch", "--format=%(refname:short)") == "main"
 

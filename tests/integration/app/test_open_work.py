@@ -35,7 +35,20 @@ def test_the_validator_is_named_with_its_command_by_status_and_next() -> None:
     found, status = of_next(table), table.do("status", session_id=SESSION)
     assert (found["state"], found["validate"]["command"]) == ("validate", f"orchestrator validate {SESSION}")
     assert status["validate"] == found["validate"]
-    assert f"orchestrator validate {SESSION}" in text.render("next", found)
+    said = f"Nobody to start: waiting for the validator. Run orchestrator validate {SESSION}"
+    assert text.render("next", found) == said
+
+
+@pytest.mark.parametrize("asks", [pytest.param(False, id="a turn is open"), pytest.param(True, id="a question too")])
+def test_nobody_to_start_is_not_said_where_somebody_is(asks: bool) -> None:
+    table = Table("A", plan=True)
+    if asks:
+        table.says("project_manager", "NEEDS_CLARIFICATION", summary="which colour?")
+    table.says("project_manager", "BAZINGA")
+    said = text.render("next", of_next(table))
+    assert "developer (sonnet) on A" in said
+    assert "Nobody to start" not in said
+    assert said.endswith(f"Waiting for the validator. Run orchestrator validate {SESSION}")
 
 
 def test_next_and_status_tell_of_the_same_turns_with_role_and_model() -> None:
@@ -146,6 +159,15 @@ class TestTheLastSession:
         table.says("project_manager", "BAZINGA")
         assert table.do("validate", session_id=SESSION)["verdict"] == "ACCEPT"
         return table
+
+    def test_is_accepted_without_advice_that_is_refused_now(self) -> None:
+        table = Table("A", plan=True)
+        built(table, "A")
+        assert "try: orchestrator criterion add" in text.render("validate", table.do("validate", session_id=SESSION))
+        table.says("project_manager", "BAZINGA")
+        said = text.render("validate", table.do("validate", session_id=SESSION))
+        assert "no success criteria" in said
+        assert "try: " not in said
 
     @pytest.mark.parametrize(
         "words", ["status", "next", "audit stats", "audit timeline", "audit decisions", "audit replay", "audit export"]

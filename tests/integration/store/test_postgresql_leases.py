@@ -21,9 +21,9 @@ from orchestrator import bootstrap
 from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import autopilot, drive
 from orchestrator.app.driving.requests import Drive
-from orchestrator.app.kernel import operations
+from orchestrator.app.kernel import credentials, operations
 from orchestrator.app.kernel.connection_pool import Pool
-from orchestrator.app.running import work_leases
+from orchestrator.app.running import turn_runs, work_leases
 from orchestrator.app.running.worker import CHANNEL
 from orchestrator.doors.mcp.tool_calls import Caller, Settings
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
@@ -256,6 +256,22 @@ def test_what_a_hook_started_on_a_machine_that_died_waits_for_redispatch(context
             turn=lost["turn"],
         )  # fmt: skip
     assert caught.value.code == "STALE_TURN"
+
+
+def test_doctor_tells_of_runs_that_were_left_and_of_what_proves_a_person(
+    context: Any, pg_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone, folder = MINE.rpartition(":")[0] + ":1", str(tmp_path)
+    asked = turn_runs.QueueTurn(
+        session_id="S1", group="A", turn=planned(context)["turn"], role="developer", prompt="x", executor="scripted",
+        model=None, folder=folder, root=folder, owner=gone,
+    )  # fmt: skip
+    run = operations.ask(context, asked)["run"]
+    found = maintenance.doctor_on_server(pg_url, "", {}, 5.0, AT)
+    left = [(each["subject"], each["severity"]) for each in found["findings"] if each["id"] == "RUN_ABANDONED"]
+    assert (left, found["exit_code"]) == ([(run, "warning")], 0)
+    assert found["facts"]["persons"] == credentials.PROVES["nothing"]
 
 
 def test_turns_of_a_main_agents_server_are_lost_with_its_machine(
