@@ -46,13 +46,15 @@ _ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
 _COUNT = rf"(?:{'|'.join(words.NUMBERS[1:])}|[2-9])"
 _EACH = regex(
     rf"(?<!\w)(?:(?:{words.any_of(words.ALL_OF)})(?:\s+(?:the|my|our|these|those))?(?:\s+(?:other|remaining))?"
-    rf"(?:\s+{_COUNT})?|(?:the|these|those)\s+{_COUNT}|(?:the|all)\s+other)\s+\Z|(?:(?:{words.ALL_OF_JA})の|全|各)\Z",
+    rf"(?:\s+{_COUNT})?|(?:the|these|those)\s+{_COUNT}|(?:the|all)\s+other|any|no)\s+"
+    rf"(?:(?:[a-z]+\s+files?\s*(?:,|and|or)\s*){{1,4}})?\Z|(?:(?:{words.ALL_OF_JA})の|全|各)\Z",
     re.IGNORECASE,
 )
-_THE = regex(r"(?:\A|(?<!\w)(?:the|these|those))\s+\Z|[^\x00-\x7f]\Z|\A\Z", re.IGNORECASE)
+_THE = regex(r"(?:\A|(?<!\w)(?:the|these|those|our|my))\s+\Z|[^\x00-\x7f]\Z|\A\Z", re.IGNORECASE)
 """Where no word is said of the files of a kind before it."""
 _EACH_JA = regex(
-    rf"[はを]?、?(?:\ue000+[」』`]?を除いて、?)?(?:{words.ALL_OF_JA}|[0-9二三四五]つとも|両方(?:とも)?|どちらも)"
+    r"(?:[とや、][^。、\s]{1,12}?ファイル){0,4}[はを]?、?(?:\ue000+[」』`]?を除いて、?)?(?:[一ひ1]つも?残さ(?:ず|ないで)、?)?"
+    rf"(?:{words.ALL_OF_JA}|[0-9二三四五]つとも|両方(?:とも)?|どちらも)"
 )
 _SPARES = regex(
     rf"[,;]?\s+\(?(?:(?:please|but)\s+)?(?:{words.any_of(words.EXCEPTIONS)}|but|save|keep|leave)\s+{_ARTICLE}{_QUOTE}\ue000",
@@ -60,7 +62,8 @@ _SPARES = regex(
 )
 _SPARES_JA = regex(rf"\ue000[」』`]?(?:以外|を除[いくき])(?:の|て、?|、)?(?:(?:{words.ALL_OF_JA}|他)の)?\Z")
 _ENDS = regex(
-    r"\s*(?:[.,;!?)]|\Z|\n|(?:please|now|and|should|must|have to|need to|can)\b|[、。をはも]|(?=[\u4e00-\u9fff]))",
+    r"\s*(?:[.,;!?)]|\Z|\n|(?:please|now|and|should|must|have to|need to|can|left|remain|go|goes|belongs?)\b"
+    r"|[、。をはもとや]|(?=[\u4e00-\u9fff]))",
     re.IGNORECASE,
 )
 """That nothing else is said of them: logs older than a week are not all."""
@@ -83,6 +86,15 @@ _PASSIVE = regex(
     r"(?:(?P<delete>deleted|removed|erased|gone|go)|(?P<move>moved))(?!\w)",
     re.IGNORECASE,
 )
+_GOES_ON = regex(r"\s+(?:can|may|have|are|were|left|remain|remaining)(?!\w)", re.IGNORECASE)
+_BELONGS = regex(
+    rf"\s+(?:(?:should|must|all)\s+)*(?:go(?:es)?|belongs?)\s+(?:to|into|in|under)\s+{_ARTICLE}{_QUOTE}\ue000",
+    re.IGNORECASE,
+)
+_OF = regex(r"(?<!\w)(?:of|for|about|with)(?!\w)", re.IGNORECASE)
+"""What makes a kind that of which something else is made."""
+_NONE = regex(r"(?<!\w)no\s+\Z", re.IGNORECASE)
+_REMAIN = regex(rf"\s+{words.REMAIN}(?!\w)", re.IGNORECASE)
 _PUTS = regex(rf"(?:{words.PUTS})\Z", re.IGNORECASE)
 _COPIES = regex(rf"(?:{words.DUPLICATES}|{words.DUPLICATES_JA})\Z", re.IGNORECASE)
 _CONVERTS = regex(rf"(?:{words.CONVERTS}|{words.CONVERTS_JA})\Z", re.IGNORECASE)
@@ -93,7 +105,10 @@ _KEEPS = regex(
     rf"(?<!\w)(?:without|not|avoid|never)\s+(?:{words.any_of(words.DELETING)})\s+(?:(?:any|all|the)\s+)*\Z",
     re.IGNORECASE,
 )
-_KEEPS_JA = regex(f"[をはも](?:すべて|全て|全部)?(?:(?:{words.DELETE_JA})?\\S{{0,2}}?(?:{words.DENIALS_JA})|残)|以外")
+_KEEPS_JA = regex(
+    f"[をはも](?:すべて|全て|全部)?(?:(?:{words.DELETE_JA})?\\S{{0,2}}?(?:{words.DENIALS_JA})|残)"
+    f"|以外(?!は?\\S{{0,4}}?(?:{words.DENIALS_JA}))"
+)
 _SPEAKS = regex(
     rf"(?<!\w)(?:how\s+to|that|which|who|(?:{words.ONLY_ABOUT})\s+(?:to|for))\s+(?:\w+\s+){{0,2}}\Z", re.IGNORECASE
 )
@@ -127,7 +142,7 @@ def find(masked: str, places: Sequence[Place]) -> Iterator[Kind]:
 
 def _is_named(masked: str, end: int) -> bool:
     """Whether the word is not a part of a longer term."""
-    return file_names.NEXT_WORD.match(masked, end) is not None or _SPARES.match(masked, end) is not None
+    return any(each.match(masked, end) for each in (file_names.NEXT_WORD, _SPARES, _GOES_ON, _BELONGS))
 
 
 def _read(masked: str, kind: re.Match[str], globs: tuple[str, ...], places: Sequence[Place]) -> Kind | None:
@@ -140,16 +155,21 @@ def _read(masked: str, kind: re.Match[str], globs: tuple[str, ...], places: Sequ
     said = before[: each.start()] if each else before
     if _KEEPS.search(before) or _KEEPS_JA.match(after):
         return Kind(kind[0], globs, KEEP, True)
-    order = _order(said, after) or (_Order(DELETE, True) if _DELETES.search(masked) else None)
+    if after.startswith("以外"):
+        return None
+    order = _order(before if _NONE.search(before) else said, after)
+    if order is None and _DELETES.search(masked):
+        order = _Order(DELETE, True)
     if order is None or order.verb == KEEP:
         return Kind(kind[0], globs, KEEP, True) if order and order.direct else None
-    every = each is not None or _EACH_JA.match(after) is not None
+    spares = _SPARES.match(after) or _SPARES_JA.search(before)
+    every = each is not None or spares is not None or _EACH_JA.match(after) is not None
     if not order.direct or order.verb == CHANGE:
-        return Kind(kind[0], globs, CHANGE, False) if every and not _ABOUT.search(said[-_MOST:]) else None
-    into = _TO.match(after)
+        some = every or (_THE.search(before) is not None and not order.direct)
+        return Kind(kind[0], globs, CHANGE, False) if some and not _ABOUT.search(said[-_MOST:]) else None
+    into = _TO.match(after) or _BELONGS.match(after)
     goes = into and order.verb == MOVE and not _IN.match(after)
     within = None if goes else _within(before, after, start, kind, places)
-    spares = _SPARES.match(after) or _SPARES_JA.search(before)
     travels = order.verb in (MOVE, COPY, CONVERT)
     ends = bool(_ENDS.match(after) or within is not None or (travels and into))
     renames = order.verb == MOVE and RENAMES.search(before) is not None
@@ -167,7 +187,13 @@ def _order(before: str, after: str) -> _Order | None:
             return _Order(KEEP, keeps and is_object(before[known[-1].end() :]))
         between = before[known[-1].end() :]
         verb = _class(known[-1], after)
+        if known[-1].lastgroup == "make" and _OF.search(between):
+            return _Order(KEEP, False)
         return _Order(verb, is_object(between)) if len(between) <= _MOST else None
+    if _BELONGS.match(after):
+        return _Order(MOVE, True)
+    if _NONE.search(before) and _REMAIN.match(after):
+        return _Order(DELETE, True)
     passive = _PASSIVE.match(after)
     if passive:
         return _Order(passive.lastgroup or "", True)

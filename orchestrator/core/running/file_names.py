@@ -52,6 +52,7 @@ _PLACES = frozenset(words.PLACES.split("|"))
 _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
     re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS)))
     + "it them some other name names extension suffix type format size path header there here".split()
+    + "left remain remaining behind".split()
 )
 _TRASH = frozenset(words.TRASH.split("|"))
 _FENCED = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
@@ -66,6 +67,12 @@ _ENDING = regex(
     re.IGNORECASE | re.ASCII,
 )
 """What names a kind of file by how their names end."""
+_ELLIPSIS = regex(
+    r"(?<![\w.*/-])(markdown|python|csv|json|yaml|text|txt|html|log)(\s*,\s*|\s+(?:and|or)\s+)"
+    r"(?=(?:markdown|python|csv|json|yaml|text|txt|html|log|temporary|backup)(?:\s*,|\s+(?:and|or)\s|\s+files))",
+    re.IGNORECASE,
+)
+"""Two kinds of files that share the word."""
 _QUOTES = regex(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
 _KIND = regex(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファイル))", re.ASCII)
 _URL = regex(
@@ -101,7 +108,7 @@ _TOKEN = regex(
 )
 _ASCII_NAME = regex(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
 _EXTENSION = regex(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
-_PARTICLES = frozenset("をはがにへでとのも")
+_PARTICLES = frozenset(("て", "べて", "すべて", *"をはがにへでとのも"))
 _DOT_NAME = regex(words.DOT_NAMES, re.ASCII)
 _WORD = regex(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
 _FOLDER_NAME = regex(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
@@ -237,6 +244,7 @@ def plain(text: str) -> str:
     said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
     said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
+    said = _ELLIPSIS.sub(r"\1 files\2", said)
     said = _ENDING.sub(_kind_of, said)
     said = _BACKSLASHES.sub(lambda match: match[0].replace("\\", "/"), said)
     said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)

@@ -20,8 +20,9 @@ _COUNT = rf"(?:{'|'.join(words.NUMBERS)}|[1-9]|couple|pair)"
 WHICH = (
     rf"(?P<which>{'|'.join(words.ORDINALS)}|last|final|middle)(?:\s+(?P<count>{_COUNT}))?"
     rf"(?:\s+(?:ones?|files?|items?|entries|names?|{words.FOLDER}))?"
+    rf"(?:\s+and\s+(?:the\s+)?(?P<also>{'|'.join(words.ORDINALS)}|last|final)(?:\s+(?:ones?|files?))?)?"
 )
-"""Which entries, as a pattern: the groups `which` and `count`."""
+"""Which entries, as a pattern: the groups `which`, `count` and `also`."""
 _BUT = (
     r"(?:(?P<but>(?<!\w)(?:all|everything|any)(?:\s+of\s+(?:these|those|them|the\s+following))?"
     r"\s+(?:but|except(?:\s+for)?|save)\s+)|(?<!\w)(?:only|just)\s+)?(?<!\w)"
@@ -119,6 +120,10 @@ def spared_of(match: re.Match[str], listed: range) -> set[int]:
     if len(listed) < 2 or nth + known > len(listed):
         return set()
     meant = set(listed[-known:] if said in _LAST else listed[nth : nth + known])
+    if groups.get("also"):
+        also = groups["also"].lower()
+        nth = -1 if also in _LAST else words.ORDINALS.index(also)
+        meant |= {listed[nth]} if nth < len(listed) else set()
     return meant if groups.get("but") else set(listed) - meant
 
 

@@ -80,11 +80,11 @@ from orchestrator.core.running.renamed_files import Replacement
 
 _GOES, _OVERWRITTEN, _COMES = "goes", "overwritten", "comes"
 """What becomes of a file in a replacement: it is gone, or has what another one had, or it takes the place."""
-_MOVES = "moves"
-"""It goes into a folder."""
+_MOVES, _CONVERTS, _HOLDS_NAMES = "moves", "converts", "holds names"
+"""It goes into a folder; it, or a file of its name, is another one; names are entered into it."""
 _TURNS = {
     renamed_files.COPIED: COPIED, renamed_files.SWAPPED: ALTERED,
-    renamed_files.ENTERED: SOURCE, renamed_files.MOVED: _MOVES,
+    renamed_files.ENTERED: SOURCE, renamed_files.MOVED: _MOVES, renamed_files.CONVERTED: _CONVERTS,
 }  # fmt: skip
 """What is ordered of each of the old names of a replacement that leaves them."""
 
@@ -154,7 +154,7 @@ _THE_SAME = regex(
 )
 _IGNORED = regex(
     r"(?<!\w)(?:ignore|exclude)\s+[\"'`]*\ue000[^.;\n]{0,60}?\s(?:in|by|from|with|for)\s+git(?!\w)"
-    r"|(?<!\w)git-?ignore\s+[\"'`]*\ue000|\ue000[^。\n]{0,20}[gG]it(?:の管理)?(?:から|で|の)(?:除外|無視)",
+    r"|(?<!\w)git(?:-?|\s+(?:to\s+)?)ignore\s+[\"'`]*\ue000|\ue000[」』`]?を\.?gitignoreに|\ue000[^。\n]{0,20}[gG]it(?:の管理)?(?:から|で|の)(?:除外|無視)",
     re.IGNORECASE,
 )
 _BY_GIT = regex(r"[^.;\n]{0,60}?\s(?:in|by|from|with|for)\s+git(?!\w)", re.IGNORECASE)
@@ -240,7 +240,7 @@ _PASSIVE = regex(
     rf"{_QUOTE}\s+out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w)"
     rf"|{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
     r"(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
-    rf"|{_QUOTE}\s+(?:disappear|vanish)(?!\w)"
+    rf"|{_QUOTE}\s+(?:disappear|vanish)(?!\w)|{_QUOTE}\s+{words.MAY_GO}"
     rf"|{_QUOTE}\s+(?:{words.any_of(words.PASSIVES)})\s+"
     r"(?:(?:not|no longer)\s+(?:exist|be there)|go(?:\s+away)?(?=\s*(?:[.!,;:]|\Z)))(?!\w)"
     rf"|(?:(?!\s(?:has(?!\s(?:had|been|become|outlived|served)\s)|have|contains?|with|mentions?|says?|in)\s)[^.\n]"
@@ -256,7 +256,7 @@ _AWAY_WITH_IT = regex(
     re.IGNORECASE,
 )
 """What is put away, in two parts around its name."""
-_ENDS = r"(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:any\s?more|any\s+longer|now|and|so|here|by|since|because|then)\b)"
+_ENDS = r"(?=\s*(?:[.,;:!?)\n]|->|=>|\u2192|\Z)|\s+(?:any\s?more|any\s+longer|now|and|so|here|by|since|because|then)\b)"
 _UNNEEDED = regex(
     rf"{_QUOTE}(?:\s+file|\s+{words.FOLDER})?\s*[,;:.(\u2013\u2014-]*\s*(?:(?:because|as|since|for|and)\s+)?"
     r"(?:(?:it|they|this|that|which|we|i)(?:['\u2019](?:s|re))?\s+)?(?:(?:is|are|was|were|be|looks|seems|became)\s+)?"
@@ -267,6 +267,10 @@ _UNNEEDED = regex(
 _UNNEEDED_BEFORE = regex(
     rf"(?<![\w-])(?:(?:{words.UNNEEDED})(?:\s+(?:files?|{words.FOLDER}))?(?:\s+(?:called|named))?"
     rf"|(?:{words.UNNEEDED_BY}))\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+_THEN_GO = regex(
+    rf"[^.\n\ue000]{{0,40}}?(?:->|=>|\u2192|[:;,\u2013\u2014-])\s*(?:please\s+)?(?:{words.any_of(words.DELETE)})\s*[.!]?\s*\Z",
     re.IGNORECASE,
 )
 _CLEAN_IT = regex(
@@ -302,6 +306,9 @@ _OR_ELSE = regex(
 _CONDITION = regex(rf"(?<!\w)(?:{words.any_of(words.ONLY_IF)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _EXTENSION = regex(rf"(?<!\w)(?:extension|suffix)s?\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _EXTENSION_JA = regex("の拡張子を")
+_NEW_KIND_JA = regex(
+    r"(?:ファイル)?を?(?:すべて|全て|全部)?を?\.[A-Za-z]\w{0,5}[にへ](?:変更|変え|リネーム|改名|直)", re.ASCII
+)
 _INSTEAD_JA = regex("[をはも]?(?:削除せず|消去せず|消さず|捨てず|移動せず)に?、?(?P<rest>[^。\n]*)")
 _RENAME_IT = regex(rf"{EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
 _ONLY = regex(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
@@ -359,6 +366,7 @@ class _Said(NamedTuple):
         mentioned, or is said of it.
     known: somebody is thanked for it, or it holds something to know, where anything else is mentioned.
     one: of the list that it stands in one entry is enough.
+    spares: an exception names it, whatever else is said of it.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -373,6 +381,7 @@ class _Said(NamedTuple):
     added: bool = False
     known: bool = False
     one: bool = False
+    spares: bool = False
     role: str = ""
 
 
@@ -452,7 +461,8 @@ def _merged(read: Iterable[tuple[Place, _Said, Mention]], *, renames: bool) -> d
         refers = (said.read and ordered and not each.covers) or (said.known and others)
         mention = each._replace(kind=SOURCE) if refers and each.decides else each
         known = found.get(mention.name)
-        if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
+        decides = known is not None and mention.decides and not known.decides
+        if known is None or said.spares or decides or (mention.required and not known.required):
             found[mention.name] = mention
     return found
 
@@ -586,18 +596,28 @@ def _blackened(text: str, tree: Tree = NOTHING) -> str:
     return file_names.masked(plain, file_names.places(plain, Index(tree)))
 
 
+_LED = regex(
+    r"\s+(?:all\s+(?:of\s+)?)?(?:these|those|them|the\s+following)(?:\s+\w+){0,2}\s+(?:to|into|in|under)\s+"
+    r"[^\n]{0,20}\ue000[^\n]{0,20}\s*\Z",
+    re.IGNORECASE,
+)
+"""What says where all of a list is moved that stands behind it."""
+
+
 class _Hearing:
     """What was said up to a place: the last verb, and whether it is denied."""
 
     verb, since, lead, denied, closed, perhaps = "", 0, False, False, False, False
-    listed, spoken, label = False, False, False
+    listed, spoken, label, led = False, False, False, False
 
     def hear(self, event: re.Match[str], text: str) -> None:
         """Take in what stands between two mentions; a list keeps the verb of the line that leads to it."""
         kind = event.lastgroup or ""
         if kind == "item":
             if self.verb:
-                self.lead = self.lead or not is_object(text[max(self.since, event.start() - _NEAR) : event.start()])
+                lead = text[max(self.since, event.start() - _NEAR) : event.start()]
+                self.led = self.led or (self.verb == "move" and _LED.match(lead) is not None)
+                self.lead = not self.led and (self.lead or not is_object(lead))
                 self.since = event.end()
             # What is denied of a list is denied of each item.
             self.spoken = self.spoken if self.listed else bool(self.verb)
@@ -631,12 +651,15 @@ class _Hearing:
 def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
     """What becomes of each place, by its start, that a replacement of one file by another tells of."""
     roles: dict[int, str] = {}
-    for each in renamed_files.find(text) if len(places) > 1 else ():
+    for each in renamed_files.find(text) if places else ():
         old, new = ([place for place in places if start <= place.start < end] for start, end in (each.old, each.new))
         if each.kind == renamed_files.REPLACED and not _there(old, index) and _there(new, index):
             old, new = new, old
         if each.kind in _TURNS:
-            roles = {place.start: _TURNS[each.kind] for place in _turned(each.kind, old, new, index)} | roles
+            turned = {place.start: _TURNS[each.kind] for place in _turned(each.kind, old, new, index)}
+            if each.kind == renamed_files.ENTERED and turned:
+                turned |= {place.start: _HOLDS_NAMES for place in new}
+            roles = turned | roles
             continue
         if not old or not new or (each.kind == renamed_files.TURNED and _kind(old) != _kind(new)):
             continue
@@ -664,7 +687,9 @@ def _turned(kind: str, old: Sequence[Place], new: Sequence[Place], index: Index)
         ignores = any(each.name.endswith("ignore") for each in new)
         return [each for each in old if not folder and (ignores or "*" in each.name or index.has(each.name))]
     known = all("*" in each.name or index.entries(each.name)[0] for each in old)
-    return old if folder and (known or kind == renamed_files.MOVED) else ()
+    if kind == renamed_files.CONVERTED:
+        return [each for each in old if index.entries(each.name)[0]]
+    return old if folder and (known or all(index.has(each.name) for each in old)) else ()
 
 
 def _there(places: Iterable[Place], index: Index) -> bool:
@@ -738,6 +763,8 @@ def _replaced(role: str, *, optional: bool) -> _Said:
     """What is said of a place by its part in a replacement."""
     if role == _MOVES:
         return _Said("move", True, optional=optional)
+    if role in (_CONVERTS, _HOLDS_NAMES):
+        return _Said("change", True, optional=optional, role=role)
     stays = role in (COPIED, ALTERED)
     return _Said("change" if stays else "move", True, role * stays, optional=optional, role=role)
 
@@ -776,6 +803,7 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     if _KEEPS.search(before) and (not after.strip("\"'`) ")[:1].isalpha() or _KEEPS_AND.match(after)):
         return said._replace(kind=KEPT)
     part = not heard.verb and _PART.search(before)
+    part = part or _INTO.search(before)
     if (not part and _PASSIVE.match(after)) or (_ENSURED.search(before) and _AWAY.match(after)):
         return _Said("delete", True)
     if not part and (away := _put_away(said, before, after)) is not None:
@@ -796,15 +824,18 @@ def _put_away(said: _Said, before: str, after: str) -> _Said | None:
         return _Said("delete", True)
     if not (_UNNEEDED.match(after) or _UNNEEDED_BEFORE.search(before)):
         return None
-    if (said.verb == "clean" and said.direct) or _CLEAN_IT.match(after):
+    if (said.verb == "clean" and said.direct) or _CLEAN_IT.match(after) or _THEN_GO.match(after):
         return _Said("delete", True)
     return said._replace(kind=EITHER) if not said.verb and not _DO_IT.search(after) else None
 
 
 def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | None:
     """What a folder is emptied of, and what is to be done instead of what is denied; None elsewhere."""
+    if heard.denied and heard.verb and _ONLY.search(before):
+        return said._replace(direct=True)
     if not heard.denied:
-        empties = heard.verb in ("delete", "clean", "move") and _ALL_OF.search(before)
+        goes = heard.verb in ("delete", "clean", "move") or (not heard.verb and _PASSIVE.match(after))
+        empties = goes and _ALL_OF.search(before)
         return said._replace(kind=EMPTIED) if empties else None
     instead = _INSTEAD.match(after)
     if instead is not None:
@@ -821,7 +852,7 @@ def _excepted(said: _Said, before: str, between: str, after: str, heard: _Hearin
         return said._replace(kind=DENIED) if _ALL_BUT.search(between) and not heard.denied else None
     if _NOTHING_ELSE.search(before, 0, found.start() + 1):
         return said._replace(direct=True, optional=True, read=True)
-    return said if heard.denied else said._replace(kind=DENIED)
+    return said if heard.denied else said._replace(kind=DENIED, spares=True)
 
 
 def _phrase(said: _Said, before: str, between: str, after: str) -> _Said | None:
@@ -884,6 +915,8 @@ def _phrase_ja(before: str, after: str) -> _Said | None:
         return _Said(kind=KEPT)
     if _EXCEPT_JA.match(after):
         return _Said(kind=DENIED)
+    if _NEW_KIND_JA.match(after):
+        return _Said("move", True)
     if after.startswith(words.FOUND_JA) and _KNOWN_FROM_JA.search(before):
         return _Said(known=True)
     verb = VERB_JA.search(after) if _EXTENSION_JA.match(after) else None
@@ -943,6 +976,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     return Mention(
         place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
         exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED), gone=gone,
+        converted=said.role == _CONVERTS,
     )  # fmt: skip
 
 

@@ -19,9 +19,11 @@ from orchestrator.core.running import prompt_words as words
 RENAMED, ARCHIVED, REPLACED, TURNED, FILLED, QUOTED = "renamed", "archived", "replaced", "turned", "filled", "quoted"
 """The old name goes in any case; goes or stays; goes unless the new one is there already; if both are of one kind; it
 stays, and is filled from the new one; neither is a file that has to change."""
-COPIED, SWAPPED, ENTERED, MOVED = "copied", "swapped", "entered", "moved"
+COPIED, SWAPPED, ENTERED, MOVED, CONVERTED = "copied", "swapped", "entered", "moved", "converted"
 """The old name stays, and is in the new folder as well; both get what the other one has, which may be one list; it is
-only written into the new one, or taken out of it; it goes into the new folder."""
+only written into the new one, or taken out of it; it goes into the new folder; it gets another form, without a word of
+its new name."""
+_STAYING = (COPIED, SWAPPED, ENTERED, MOVED, CONVERTED)
 _NEAR = 160
 """Characters before a phrase that are looked at."""
 
@@ -82,7 +84,8 @@ _PHRASES = (
     (TURNED, _compiled((*words.TURNED, *words.TURNED_JA))),
     (COPIED, _compiled((*words.COPIED, *words.COPIED_JA))),
     (ENTERED, _compiled((*words.ENTERED, *words.ENTERED_JA))),
-    (MOVED, _compiled(words.MOVED)),
+    (CONVERTED, _compiled((*words.CONVERTED, *words.CONVERTED_JA))),
+    (MOVED, _compiled((*words.MOVED, *words.MOVED_JA))),
 )
 _ARROWS = _compiled((r"{old} (?:->|=>|-->|\u2192) {new}", r"{old}(?:->|=>|-->|\u2192){new}"))
 _MOVES = regex(
@@ -122,7 +125,7 @@ def find(text: str) -> Iterator[Replacement]:
         for match in (each for pattern in patterns for each in pattern.finditer(text)):
             two = "new" in match.re.groupindex
             last = max(match.end("old"), match.end("new")) if two else match.end()
-            part = _is_part(text, match) or (_ITS_PART.match(text, last) and kind not in (FILLED, SWAPPED))
+            part = _is_part(text, match) or (_ITS_PART.match(text, last) and kind not in (FILLED, SWAPPED, ENTERED))
             if part or _DENIED_JA.match(text, match.end()):
                 continue
             named = QUOTED if _EVERYWHERE.match(text, last) and kind != FILLED else kind
@@ -133,7 +136,7 @@ def find(text: str) -> Iterator[Replacement]:
 
 def is_ordered(sentence: str) -> bool:
     """Whether a sentence, with its mentions blackened, orders a replacement; one that begins as a question does not."""
-    kinds = {each.kind for each in find(sentence)} - {QUOTED, COPIED, SWAPPED, ENTERED, MOVED}
+    kinds = {each.kind for each in find(sentence)} - {QUOTED, *_STAYING}
     return bool(kinds) and not _ASKS.match(sentence)
 
 

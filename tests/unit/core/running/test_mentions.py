@@ -27,6 +27,7 @@ TREE = Tree(
         "~",
         "```\ncreate x.md\n```", "> create x.md", "explain this error:\ncreate x.md failed", "", "24/7", "TCP/IP",
         "the ../outside.md of ~/x.md",
+        "look at the files ending in .foobar", "convert all json files to csv",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_path_is_no_mention(text: str) -> None:
