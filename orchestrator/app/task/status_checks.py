@@ -144,7 +144,7 @@ def refuse_lift(what: str, block: Block, answer: permissions.Answer) -> Refused:
         "UNBLOCK_NOT_PERMITTED",
         f"Blocker {block.id} of {what} was opened by {by} at {block.opened_at}: {block.reason}."
         f" It is not yours to lift: {answer.why}.",
-        f"May: {', '.join(answer.may)}",
+        f"Allowed: {'; '.join(answer.may)}",
         opened_by=block.opened_by, may=list(answer.may), when=block.opened_at, why=block.reason, blocker_id=block.id,
         hard=block.severity == blockers.HARD,
     )
@@ -177,7 +177,7 @@ def may_move(work: Work, task: Task, to: str, requester: Standing, *, person: bo
     if not answer.allowed:
         raise Refused(
             "NOT_PERMITTED", f"{requester.id} may not move task {task.id}: {answer.why}.",
-            f"May: {', '.join(answer.may)}", may=list(answer.may),
+            f"Allowed: {'; '.join(answer.may)}", may=list(answer.may),
         )
 
 

@@ -105,6 +105,24 @@ def test_a_group_that_waits_for_the_manager_is_stuck_while_another_runs() -> Non
         assert group["helps"]
 
 
+@pytest.mark.parametrize("aside", ["deferred_external", "cancelled"])
+def test_a_group_that_waits_for_one_that_is_set_aside_is_told_which_to_drop(aside: str) -> None:
+    table = Table("A", "C", plan=True)
+    table.group("B", depends_on=("A", "C"))
+    if aside == "cancelled":
+        table.move("A", "cancelled")
+    else:
+        table.mark_external("A")
+        table.says("project_manager", "DEFER_EXTERNAL", "A", summary="no environment")
+    for words in ("next", "status"):
+        (group,) = table.do(words, session_id=SESSION)["stuck"]
+        assert (group["group_id"], [each["command"] for each in group["helps"]]) == ("B", [
+            f"orchestrator group undepend B --on A --by project_manager --reason TEXT --session-id {SESSION}",
+        ])  # fmt: skip
+    table.do("group undepend", id="B", on="A", session_id=SESSION, by="project_manager", reason="not needed")
+    assert table.do("next", session_id=SESSION)["stuck"] == []
+
+
 def test_what_is_missing_of_a_group_is_looked_up_only_where_one_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table("A", "B", plan=True)
     table.do("group create", id="C", session_id=SESSION, name="x", depends_on=["B"])
