@@ -108,6 +108,11 @@ def _to_the_second(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
+def state_folder(environment: Mapping[str, str]) -> str | None:
+    """The folder in which this machine keeps what it has seen of databases; None where the environment names none."""
+    return high_water.state_folder(environment)
+
+
 def deadline(environment: Mapping[str, str]) -> float:
     """How long a write waits for other writers, in seconds.
 
@@ -179,7 +184,7 @@ def open_context(
     path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
-    state = high_water.state_folder(environment)
+    state = state_folder(environment)
     warning = problems.older_log_warning(path) if high_water.has_older_log(path, state) else None
     connect = functools.partial(
         sqlite.connect, path, deadline=seconds, synchronous=synchronous, shared=shared, kind=_kind(together)

@@ -66,6 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Lend databases to tests; with `--store postgresql`, those of use cases have theirs on a temporary server."""
+    config.addinivalue_line("markers", "sqlite(why): about a file; skipped with --store postgresql")
     if config.getoption("--store") == "postgresql":
         from tests import on_postgresql
 

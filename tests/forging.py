@@ -17,21 +17,74 @@ from orchestrator.store import row_hashes, step, verify_chain
 from orchestrator.store.row_hashes import Span
 
 _TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"
+_GUARDED = "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1"
+_CONSTRAINTS = """SELECT conrelid::regclass::text, conname::text FROM pg_constraint
+    WHERE contype = $1 AND connamespace = 'public'::regnamespace ORDER BY 1, 2"""
+REFERENCES, CHECKS = "f", "c"
+"""Kinds of constraints, as a server names them."""
 _EVENTS = "SELECT * FROM audit_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1000"
 _RESEAL = "UPDATE audit_events SET rows = ?, prev_hash = ?, hash = ? WHERE session_id = ? AND seq = ?"
+
+
+def disarm(connection: Any) -> list[str]:
+    """Take the triggers of a database away, of a file or on a server, as its owner can; what puts them back."""
+    if isinstance(connection, sqlite3.Connection):
+        triggers = connection.execute(_TRIGGERS).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        return [sql for _, sql in triggers]
+    tables = [name for (name,) in connection.run(_GUARDED).fetchall()]
+    for name in tables:
+        connection.run(f"ALTER TABLE {name} DISABLE TRIGGER USER")
+    return [f"ALTER TABLE {name} ENABLE TRIGGER USER" for name in tables]
+
+
+def rearm(connection: Any, statements: list[str]) -> None:
+    """Put the triggers back, word by word."""
+    for sql in statements:
+        connection.execute(sql) if isinstance(connection, sqlite3.Connection) else connection.run(sql)
+
+
+def loosen(connection: Any) -> None:
+    """Take references and checks away."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.executescript("PRAGMA foreign_keys=OFF; PRAGMA ignore_check_constraints=ON")
+        return
+    for kind in (REFERENCES, CHECKS):
+        drop(connection, kind)
+
+
+def drop(connection: Any, kind: str) -> None:
+    """Take the constraints of a kind away on a server."""
+    for table, name in connection.run(_CONSTRAINTS, (kind,)).fetchall():
+        connection.run(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+
+
+@contextmanager
+def refusing(connection: Any, table: str, why: str) -> Iterator[None]:
+    """Let a database refuse every row of a table meanwhile."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute(f"CREATE TRIGGER refuses BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, '{why}'); END")
+        yield
+        connection.execute("DROP TRIGGER refuses")
+        return
+    connection.run(
+        "CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS"
+        f" $$ BEGIN RAISE integrity_constraint_violation USING MESSAGE = '{why}'; END $$"
+    )
+    connection.run(f"CREATE TRIGGER refuses BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION refuses()")
+    yield
+    connection.run("DROP FUNCTION refuses CASCADE")
 
 
 @contextmanager
 def unguarded(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
     """A raw connection without triggers, references and checks; the triggers stand again afterwards, word by word."""
     connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript("PRAGMA foreign_keys=OFF; PRAGMA ignore_check_constraints=ON")
-    triggers = connection.execute(_TRIGGERS).fetchall()
-    for name, _ in triggers:
-        connection.execute(f"DROP TRIGGER {name}")
+    loosen(connection)
+    triggers = disarm(connection)
     yield connection
-    for _, sql in triggers:
-        connection.execute(sql)
+    rearm(connection, triggers)
     connection.close()
 
 

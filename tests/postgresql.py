@@ -151,8 +151,8 @@ class Row:
     def keys(self) -> list[str]:
         return list(self._values)
 
-    def __getitem__(self, key: str | int) -> Any:
-        return [*self._values.values()][key] if isinstance(key, int) else self._values[key]
+    def __getitem__(self, key: str | int | slice) -> Any:
+        return self._values[key] if isinstance(key, str) else tuple(self._values.values())[key]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._values.values())
@@ -170,11 +170,17 @@ class Answer:
     def __iter__(self) -> Iterator[Row]:
         return self._rows
 
+    def __next__(self) -> Row:
+        return next(self._rows)
+
     def fetchone(self) -> Row | None:
         return next(self._rows, None)
 
     def fetchall(self) -> list[Row]:
         return [*self._rows]
+
+    def close(self) -> None:
+        """All rows are here already."""
 
 
 class Connection:

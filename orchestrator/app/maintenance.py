@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import database_urls, names
 from orchestrator.core.suggestions import local, sentence, suggest
-from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
+from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, OrchestratorError, UsageError
 from orchestrator.hints import TYPE_CHECKING, Any
 from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
@@ -305,21 +306,25 @@ def _of_the_system() -> list[Problem]:
     return found
 
 
-def _of_runs(path: str) -> list[Problem]:
-    """The runs of a sound database that are said to run, and whose process is gone."""
+def _of_content(connection: Any, path: str, facts: Answer, at: str | None) -> list[Problem]:
+    """What the rows of a sound database tell: runs and worktrees that were left, and as a fact what proves a person."""
+    from orchestrator.app.kernel import credentials
+
+    if at is not None:
+        facts["persons"] = credentials.proven(connection, at)
+    return [*_of_runs(connection), *_of_trees(connection, path)]
+
+
+def _of_runs(connection: Any) -> list[Problem]:
+    """The runs that are said to run, and whose process is gone."""
     from orchestrator.app.running import orphaned_runs
     from orchestrator.store.maintenance import Problem
 
-    connection = sqlite.open_file(path, write=False)
-    try:
-        lost = orphaned_runs.list_orphaned(connection)
-    finally:
-        connection.close()
     return [
         Problem("RUN_ABANDONED", "warning", run.id,
                 sentence("Run {} is no longer running. {}", run.id, orphaned_runs.notice(run)),
                 suggest("repl", project=orphaned_runs.root(run)))
-        for run in lost
+        for run in orphaned_runs.list_orphaned(connection)
     ]  # fmt: skip
 
 
@@ -330,31 +335,16 @@ def _of_programs(environment: Mapping[str, str]) -> dict[str, list[str]]:
     return {program: sorted(program_variables.chosen(environment, names)) for program, names in named}
 
 
-def _of_people(path: str, at: str) -> str:
-    """What proves a person in a sound database."""
-    from orchestrator.app.kernel import credentials
-
-    connection = sqlite.open_file(path, write=False)
-    try:
-        return credentials.proven(connection, at)
-    finally:
-        connection.close()
-
-
 _ENDED = "SELECT id FROM sessions WHERE status = 'ended' ORDER BY id"
 
 
-def _of_trees(path: str) -> list[Problem]:
+def _of_trees(connection: Any, path: str) -> list[Problem]:
     """What drivers have left of sessions that have ended: branches, each with its worktree."""
     from orchestrator.app.driving import trees
     from orchestrator.app.kernel import attached_evidence
     from orchestrator.store.maintenance import Problem
 
-    connection = sqlite.open_file(path, write=False)
-    try:
-        ended = [str(row[0]) for row in connection.execute(_ENDED)]
-    finally:
-        connection.close()
+    ended = [str(row[0]) for row in connection.execute(_ENDED)]
     try:
         root = attached_evidence.project_root(path)
     except FileNotFoundError:
@@ -367,15 +357,23 @@ def _of_trees(path: str) -> list[Problem]:
     return found
 
 
-def doctor_on_server(url: str, why: str, environment: Mapping[str, str], deadline_s: float) -> Answer:
+def doctor_on_server(
+    url: str, why: str, environment: Mapping[str, str], deadline_s: float, at: str | None = None
+) -> Answer:
     """`doctor` of a database on a server.
 
     Args:
-        why: it is that database.
+        why: it is that database. at: as for `doctor`.
     """
-    from orchestrator.store import server
+    from orchestrator.store import maintenance, server
 
     path, facts, found = server.doctor(url, deadline_s)
+    if all(each.severity != "error" for each in found):
+        try:
+            with contextlib.closing(server.connect(url, write=False, deadline=deadline_s)) as connection:
+                found += _of_content(connection, path, facts, at)
+        except OrchestratorError as problem:
+            found.append(maintenance.from_error(problem))
     answer = _checked(path, [*found, *_of_shared_folder(url), *_of_the_system()], _SERVER_LIMITS, "findings")
     return {**answer, "why": why, "facts": facts, "variables": _of_programs(environment)}
 
@@ -413,11 +411,11 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path, a
     report = physician.doctor(explicit, environment, folder, synchronous)
     sound = all(finding.severity != "error" for finding in report.findings)
     readable = report.path if sound and report.path and os.path.exists(report.path) else None
-    of_runs = _of_runs(readable) if readable else []
-    of_trees = _of_trees(readable) if readable else []
-    if readable and at is not None:
-        report.facts["persons"] = _of_people(readable, at)
-    findings = [finding._asdict() for finding in (*report.findings, *of_runs, *of_trees, *_of_the_system())]
+    of_content: list[Problem] = []
+    if readable:
+        with contextlib.closing(sqlite.open_file(readable, write=False)) as connection:
+            of_content = _of_content(connection, readable, report.facts, at)
+    findings = [finding._asdict() for finding in (*report.findings, *of_content, *_of_the_system())]
     ok = all(finding["severity"] != "error" for finding in findings)
     return {
         "success": True,

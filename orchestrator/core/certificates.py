@@ -48,6 +48,9 @@ _PARTS = {"certificate", "marks", "sha256", "signature"}
 COMMIT = "[0-9a-f]{4,64}"
 """A commit id in the form that git has, whole or shortened."""
 _SETTLED = ("completed", "deferred_external", "cancelled")
+_BY = ("chain", "project_manager", "imported")
+"""By what a group is completed."""
+_LEVELS = ("error", "warning", "info")
 _EFFECTS = {"approved": "approve", "merged": "merge"}
 """The parts of a path that a report of one effect alone can meet."""
 _MARK = 4
@@ -376,7 +379,11 @@ def _verdict(read: _Read) -> Iterator[Problem]:
         yield Problem("verdict", "no listed step is the validator's report of this verdict")
     elif report.at != verdict["at"]:
         yield Problem("verdict", "its time is not that of the validator's report")
+    if any(check["level"] not in _LEVELS for check in verdict["checks"]):
+        yield Problem("verdict", "a check has a level that no check has")
     failed = [check["id"] for check in verdict["checks"] if check["level"] == "error"]
+    if verdict["verdict"] == ACCEPT and body["session"]["outcome"] != "accepted":
+        yield Problem("session", f"its outcome is {names.shown(body['session']['outcome'])} under an ACCEPT")
     if bool(failed) == (verdict["verdict"] == ACCEPT):
         yield Problem("verdict", f"{verdict['verdict']} does not follow from its checks")
 
@@ -394,6 +401,8 @@ def _groups(read: _Read) -> Iterator[Problem]:
         where = f"groups[{place}]"
         if accepted and group["status"] not in _SETTLED:
             yield Problem(where, f"group {group['id']} is {group['status']} under an ACCEPT")
+        elif accepted:
+            yield from (Problem(where, f"group {group['id']} {wrong}") for wrong in _unsaid(group))
         met = {}
         for part in group["path"]:
             if part["report_id"] is not None:
@@ -404,6 +413,17 @@ def _groups(read: _Read) -> Iterator[Problem]:
         if group["status"] == "completed" and group["by"] == "chain":
             for wrong in _unmet(group, met):
                 yield Problem(where, wrong)
+
+
+def _unsaid(group: dict[str, Any]) -> Iterator[str]:
+    """What an ACCEPT asks of a group beside its path: by what it is completed, and whose word it has."""
+    status, by = group["status"], group["by"]
+    if by not in (_BY if status == "completed" else (None,)):
+        yield f"is {status} by {names.shown(by)}, and there is no such way"
+    if (status == "deferred_external" or by in _BY[1:]) and not group["acknowledged"]:
+        yield "has no acknowledgement of the project manager, on which it rests"
+    if status == "cancelled" and not group["reason"]:
+        yield "is cancelled without a reason"
 
 
 def _misnamed(group: str, part: dict[str, Any], report: Event | None) -> Iterator[str]:
@@ -418,7 +438,7 @@ def _misnamed(group: str, part: dict[str, Any], report: Event | None) -> Iterato
 
 
 def _unmet(group: dict[str, Any], met: dict[str, Event | None]) -> Iterator[str]:
-    wanted = ("approved", "merged") if group["kind"] == "code" else ("approved",)
+    wanted = ("approved",) if group["kind"] == "research" else ("approved", "merged")
     unmet = [part["part"] for part in group["path"] if not part["met"]]
     missing = [name for name in wanted if met.get(name) is None]
     if unmet or missing or not group["path"]:

@@ -110,6 +110,7 @@ def illegal(what: str, from_: str, to: str, reachable: list[str]) -> Refused:
     return Refused(
         "ILLEGAL_MOVE",
         f"A {what} cannot go from {from_} to {to}.",
-        f"From {from_} it can go to: {', '.join(reachable) or 'nothing'}",
+        f"From {from_} it can go to: {', '.join(reachable)}" if reachable
+        else f"No command changes the status of a {what} that is {from_}",
         allowed=reachable,
     )

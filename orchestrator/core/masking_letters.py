@@ -22,11 +22,9 @@ _CLASSES = (
 )
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
-_ASCII_CONTROLS = tuple(chr(place) for place in range(0x80) if _CLASS_TABLE[place] == _CONTROL[0])
-_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 512, 80, "/.:+=@"
+_MANY_RUNS, _MARK_BEFORE, _IN_KEYS = 384, 80, "/.:+=@"
 """One run in so many characters is more than ordinary texts have; how far before one, and behind which signs, a mark
 may stand."""
-_LONG = 4_096
 _NUMBERS, _COLOUR = b"0123456789;", b"\x1b[m"
 SPELT_BEGINS = "\\^"
 """What begins a character that is not shown where it is spelt out."""
@@ -36,14 +34,19 @@ _SPELT = (
 )
 """How each of these begins: what `masking_hidden` looks closer at."""
 _SPELT_BY = frozenset("xuU013eENc")
-_SPLIT_MARKS = "_(?:" + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mark in tables.SPLIT if "_" in mark) + ")"
+_SPLIT_BEFORE = "".join(sorted({mark.rpartition("_")[0][-1] for mark in tables.SPLIT if "_" in mark}))
+_SPLIT_MARKS = (
+    f"_(?<=[{_SPLIT_BEFORE}]_)(?:"
+    + "|".join(f"{mark.rpartition('_')[2]}(?<={mark})" for mark in tables.SPLIT if "_" in mark)
+    + ")"
+)
 """It begins with a literal, which is found much faster than a class."""
 _SPLIT_END = 2
 _SPLIT_ENDS = frozenset(mark.partition("_")[0][-_SPLIT_END:] for mark in tables.SPLIT if "_" in mark)
 """What stands before the first such sign of a mark; one without it is itself a long run."""
 SHORT = 2_048
 """Characters; for a text of fewer a pattern is made only where nothing cheaper tells."""
-_SELDOM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ:/<>@|["
+_SELDOM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ:/<>@|[~"
 """What most texts have little of, and most marks of keys hold."""
 _OFTEN = bytes(each for each in range(256) if each not in _SELDOM)
 
@@ -55,7 +58,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _seldom(literal: str) -> str:
+def seldom(literal: str) -> str:
+    """The capitals and rare signs of a literal."""
     return literal.encode("latin-1", "ignore").translate(None, _OFTEN).decode("latin-1")
 
 
@@ -64,13 +68,13 @@ class Letters:
 
     ``dropped``: whether the text has other characters, which are left out here: no secret is looked for by one.
     ``labelled``: whether one of the others is a label of a secret.
-    ``words``: what `masking_prefilter.words` has found.
+    ``words``: what `masking_prefilter.words` has found. ``nameless``: so many of them are known not to be there.
     ``controls``: whether what is left holds a character that no terminal shows.
     """
 
     __slots__ = (
         *("_classes", "_long", "_lower", "_runs", "_seldom"),
-        *("controls", "data", "dropped", "labelled", "text", "words"),
+        *("controls", "data", "dropped", "labelled", "nameless", "text", "words"),
     )
 
     def __init__(self, text: str) -> None:
@@ -84,14 +88,11 @@ class Letters:
             text = self.data.decode("latin-1")
         self.text, self._classes = text, b""
         self.words: frozenset[str] | None = None
+        self.nameless = 0
         self._runs: str | None = None
         self._long: list[tuple[int, int]] | None = None
         self._lower = self._seldom = ""
-        # One character is found by far the fastest, so that a long text is asked for each control by itself.
-        if len(text) >= _LONG and text.isascii():
-            self.controls = any(map(text.__contains__, _ASCII_CONTROLS))
-        else:
-            self.controls = self.classes.find(_CONTROL) >= 0
+        self.controls = self.classes.find(_CONTROL) >= 0
 
     @property
     def classes(self) -> bytes:
@@ -100,18 +101,20 @@ class Letters:
             self._classes = self.data.translate(_CLASS_TABLE)
         return self._classes
 
-    def may_hold(self, literal: str) -> bool:
-        """Whether a literal may be in the text, as far as its capitals and rare signs tell; those are few."""
-        if len(self.text) < SHORT:
-            return True
+    def seldom(self) -> str:
+        """The capitals and rare signs of the text, taken out of it once."""
         self._seldom = self._seldom or self.data.translate(None, _OFTEN).decode("latin-1") + "\n"
-        return _seldom(literal) in self._seldom
+        return self._seldom
 
     def lower(self) -> str:
         """The text in lower case, as far as it is ASCII."""
         if not self._lower:
             self._lower = self.text.lower() if self.text.isascii() else self.data.lower().decode("latin-1")
         return self._lower
+
+    def has_run(self, length: int) -> bool:
+        """Whether so many characters of a key follow each other."""
+        return self.classes.find(b"a" * length) >= 0
 
     def has_long_run(self) -> bool:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""
@@ -124,28 +127,30 @@ class Letters:
         """
         if self._runs is None:
             text, places = self.text, self._places()
-            begins = (max(0, at - _MARK_BEFORE) if text[at - 1 : at] in _IN_KEYS else at for at, _ in places)
-            parts = [text[begin:end] for begin, (_, end) in zip(begins, places, strict=True)]
-            self._runs = text if len(places) == self._most_runs() else "\n".join(parts)
+            if places is None:
+                self._runs = text
+            else:
+                begins = (max(0, at - _MARK_BEFORE) if text[at - 1 : at] in _IN_KEYS else at for at, _ in places)
+                self._runs = "\n".join([text[begin:end] for begin, (_, end) in zip(begins, places, strict=True)])
         return self._runs
 
     def runs(self) -> list[str]:
         """The long runs, each with the character behind it; the whole text as one where they are many."""
         places = self._places()
-        return [self.text] if len(places) == self._most_runs() else [self.text[at : end + 1] for at, end in places]
+        return [self.text] if places is None else [self.text[at : end + 1] for at, end in places]
 
-    def _most_runs(self) -> int:
-        return 4 + len(self.text) // _MANY_RUNS
-
-    def _places(self) -> list[tuple[int, int]]:
-        """Where long runs begin and end, as many as are told apart at most."""
+    def _places(self) -> list[tuple[int, int]] | None:
+        """Where long runs begin and end; None where they are many."""
+        if self.classes.count(_RUN) > 4 + len(self.text) // _MANY_RUNS:
+            return None
         if self._long is None:
-            self._long, find, most = [], self.classes.find, self._most_runs()
+            self._long, find = [], self.classes.find
             at = find(_RUN)
-            while at >= 0 and len(self._long) < most:
+            while at >= 0:
                 end = find(b" ", at)
-                self._long.append((at, len(self.text) if end < 0 else end))
-                at = find(_RUN, self._long[-1][1])
+                end = len(self.text) if end < 0 else end
+                self._long.append((at, end))
+                at = find(_RUN, end)
         return self._long
 
     def is_split(self) -> bool:

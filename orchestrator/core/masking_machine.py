@@ -16,10 +16,11 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_heads import BLOCK_LIMIT, LEAD, Found, Head, Pending, View, free, is_within
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import SHORT, Letters, compiled, seldom
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import (
     FORMS,
+    KEYS,
     NOTHING,
     SHORTEST_VALUE,
     WHOLE,
@@ -77,9 +78,9 @@ _QUOTED = r"[^\\\"'`\r\n]*+"
 """The same of a value in quotes."""
 _UNENDING = r"(?!-)[A-Za-z0-9_.-]*+"
 """What ends no value: behind its name a secret of such characters is one, as its token is."""
-Wanted = tuple[str, str, int, bool, list[patterns.Hint]]
-"""A literal; its rarest character, and how far in it that stands; whether it is looked for in lower case; the hints
-that begin with it."""
+Wanted = tuple[str, str, str, bool, list[patterns.Hint], str]
+"""A literal; its capitals and rare signs; its rarest character; whether it is looked for in lower case; the hints that
+begin with it; a pattern of them all, where they are several."""
 
 
 _NO_WORDS = frozenset[str]()
@@ -107,9 +108,15 @@ def _wanted(kind: int, long: bool, words: frozenset[str], ungated: bool) -> tupl
         if hint.long == long and hint.literal and there and _is_wanted(hint, kind):
             found.setdefault((hint.literal, hint.lower), []).append(hint)
     return tuple(
-        (literal, rare := rarest(literal), literal.index(rare), lower, hints)
+        (literal, "" if lower else seldom(literal), rarest(literal), lower, hints, _any_of(literal, hints))
         for (literal, lower), hints in found.items()
     )
+
+
+def _any_of(literal: str, hints: list[patterns.Hint]) -> str:
+    """A pattern of what several hints find that begin with the same literal; empty for one hint."""
+    rests = [hint.pattern.removeprefix(literal) for hint in hints if hint.pattern.startswith(literal)]
+    return f"{re.escape(literal)}(?:{'|'.join(rests)})" if len(hints) == len(rests) > 1 else ""
 
 
 @functools.lru_cache(maxsize=256)
@@ -516,24 +523,23 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
         view.know(unread)
     lower = text if kind == STORED else view.lower
     gated = len(text) - at > _GATED
-    known = _ALL_WORDS if kind == STORED else _words(unread, gated)
+    known = _ALL_WORDS if kind in (STORED, KEYS) else _words(unread, gated)
     back = max(at, len(text) - patterns.HEAD_LENGTH)
     near = max(back, len(text) - _LONGEST_LITERAL)
     wanted = _wanted(kind, False, known, gated)
     if _may_be_marked(unread, view):
         wanted, near = _wanted(kind, True, _ALL_WORDS, gated) + wanted, back
-    for literal, rare, before, lowered, hints in wanted:
-        seen, first = lower if lowered else text, at
-        if gated:
-            first = seen.find(rare, at)
-            if first < 0 or not (lowered or unread.may_hold(literal)):
-                continue
-            first = max(at, first - before)
-        place = seen.find(literal, first)
+    long = len(unread.text) >= SHORT
+    for literal, part, rare, lowered, hints, any_of in wanted:
+        seen = lower if lowered else text
+        # Of a short text it costs least to ask whether one is there; in a long one it is searched for once.
+        if gated and (rare not in seen or (long and part and part not in unread.seldom())):
+            continue
+        if gated and not long and literal not in seen:
+            continue
+        place = seen.find(literal, at)
         if place >= 0:
-            # A mark that ends with a sign begins before it.
-            begins = [_Source(hint, view, at if hint.marked else place) for hint in hints]
-            sources += [source for source in begins if source.match]
+            sources += _begun(view, hints, at if hints[0].marked else place, any_of if long else "")
             near = near if view.final else _undecided(seen, literal, hints, back, near)
     if not view.final:
         for literal, lowered in _awaited(kind, known, gated):
@@ -544,6 +550,16 @@ def _sources(view: View, kind: int, at: int, letters: Letters | None = None) -> 
         sources += [source] if source.match else []
         near = back
     return sources, near
+
+
+def _begun(view: View, hints: list[patterns.Hint], at: int, any_of: str) -> list[_Source]:
+    """Those of the hints of one literal that are in a text from a place on; a mark that ends with it begins before."""
+    if any_of:
+        first = compiled(any_of).search(view.lower if hints[0].lower else view.text, at)
+        if first is None:
+            return []
+        at = first.start()
+    return [source for hint in hints if (source := _Source(hint, view, at)).match]
 
 
 def _undecided(seen: str, literal: str, hints: list[patterns.Hint], at: int, near: int) -> int:
@@ -624,7 +640,8 @@ def masked(
     """A text masked, and again as long as what is masked lets another value go on."""
     machine = Machine(secrets, keys_only, kind)
     shown = machine.feed(text, final=True, letters=letters)
-    while not keys_only and machine.joined and shown != text:
+    # Where there are but keys, a token lets nothing go on.
+    while not keys_only and kind != KEYS and machine.joined and shown != text:
         text, places = shown, machine.joined
         machine = Machine(secrets, False)
         shown = _around(machine, text, places, secrets)

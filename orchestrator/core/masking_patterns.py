@@ -205,7 +205,7 @@ HINTS = (
         lower=True,
         needs=_WORDS,
     ),
-    Hint("-> ", r'-> "(?<=" -> ")', "changed", kinds.GENERIC),
+    Hint('-> "', r'-> "(?<=" -> ")', "changed", kinds.GENERIC),
     Hint(
         "password is",
         rf"password is(?: generated)?(?: for \S{{1,60}}(?<=:))?:?[ \t]{{1,4}}{_LAST_WORD}",

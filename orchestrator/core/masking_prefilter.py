@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled
+from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled, seldom
 
 NOTHING, HIDDEN, KEYS, FORMS, WHOLE, BROKEN, COLOURED = range(7)
 """What a text may hold: nothing; something hidden, but no secret; keys alone; beside them secrets that no name stands
@@ -35,21 +35,17 @@ NAMES = (
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 WORDS = (
     *NAMES,
-    *("passw", "passp", "pw", "user", "sk-", "xox", "aiza", "signature=", "variable", "echo ", "printf "),
+    *("passw", "passp", "pw", "user", "sk-", "xox", "signature=", "variable", "echo ", "printf "),
 )
 """With these, what hints need beside a name, and what they begin with: a text without one, in lower case, has none."""
-_COMMON = ("pass", "secret", "token", "key", "user")
 _SHORT_NAMES = ("pwd", "pw=", "pw:", 'pw"', "pw'", "pw`", "pw ", "pw\t")
 """The same of a shorter word, with what follows it."""
+_SHARED = ("pass", "auth", "sql", "pdp")
+"""What several words share, and few texts hold."""
 _RARE = "~ZJQKXVWGYB*:/jzqx\"_kPHAU=vwbpy<["
 """Of the characters of marks and names those that are rarest in texts, so that most texts are done with at once."""
-_ANCHORS = (*"KIAJG/PBzqjxk*wv_b=p", "se")
-"""What several literals share, the rarest first."""
-_SAMPLE, _OFTEN = 1_024, 12
-"""A pattern looks at each character, as two literals do, and closer wherever what they share is: where that is more
-often than so often for each literal, in so many characters, it costs more than they do."""
 _WARM = 131_072
-"""So many characters of long texts are looked at before patterns are made."""
+"""So many characters are looked at before patterns are made."""
 _IN_BESIDE, _IN_DOTTED = (*"0123456789", "cio"), "MNO"
 """One of these is in every key that is known by the name of its issuer alone, or in what stands before its dot."""
 _ENDLESS_URL = 1_024
@@ -151,19 +147,13 @@ def rarest(literal: str) -> str:
     return next((sign for sign in _RARE if sign in literal), "")
 
 
-def holds(text: str, literal: str) -> bool:
-    """Whether a literal is in a text: looked for as a whole only where its rarest character is there."""
-    return rarest(literal) in text and literal in text
-
-
 class Literals:
-    """Literals, and how they are searched for: each behind its rarest character, or with patterns in long texts.
+    """Literals, each of which is searched for behind its rarest character, or behind its capitals and rare signs.
 
-    One pattern finds all literals that share a rare character as fast as a single literal is found. Compiling the
-    patterns costs as much as searching many texts without them.
+    A pattern of several literals looks at each character longer than the finds do that it saves.
     """
 
-    __slots__ = ("_by_rarest", "_gates", "literals")
+    __slots__ = ("_by_rarest", "_parts", "literals")
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.literals = tuple(literals)
@@ -171,54 +161,33 @@ class Literals:
         for literal in self.literals:
             by_rarest.setdefault(rarest(literal), []).append(literal)
         self._by_rarest = [*by_rarest.items()]
-        self._gates: list[tuple[str, str, list[str]]] | None = None
+        self._parts: list[tuple[str, str]] = []
 
     def found(self, text: str) -> list[str]:
         """Which of them are in a text."""
-        if len(text) < SHORT or not _is_warm(len(text)):
-            return [each for rare, literals in self._by_rarest if rare in text for each in literals if each in text]
-        found, sample = list[str](), text[:_SAMPLE]
-        for anchor, gate, gated in self._with_gates():
-            if anchor in text:
-                seldom = gate and sample.count(anchor) < _OFTEN * (len(gated) - 2)
-                if not seldom or compiled(gate).search(text):
-                    found += [literal for literal in gated if literal in text]
-        return found
+        return [each for rare, literals in self._by_rarest if rare in text for each in literals if each in text]
 
     def is_any_in(self, text: str) -> bool:
         """Whether one of them is in a text."""
-        if len(text) < SHORT:
-            for rare, literals in self._by_rarest:
-                if rare in text:
-                    for literal in literals:
-                        if literal in text:
-                            return True
-            return False
-        return bool(self.found(text))
+        for rare, literals in self._by_rarest:
+            if rare in text:
+                for literal in literals:
+                    if literal in text:
+                        return True
+        return False
 
-    def _with_gates(self) -> list[tuple[str, str, list[str]]]:
-        if self._gates is None:
-            by_anchor: dict[str, list[str]] = {}
-            for literal in self.literals:
-                anchors = [anchor for anchor in _ANCHORS if anchor in literal] if literal not in _COMMON else []
-                by_anchor.setdefault([*anchors, literal][0], []).append(literal)
-            self._gates = [(anchor, _gate(anchor, gated), gated) for anchor, gated in by_anchor.items()]
-        return self._gates
-
-
-def _gate(anchor: str, literals: list[str]) -> str:
-    """A pattern of literals from the character on that they share; empty where two finds cost less."""
-    if len(literals) <= 2:
-        return ""
-    behind = [(literal[literal.index(anchor) + len(anchor) :], literal) for literal in literals]
-    return f"{re.escape(anchor)}(?:{'|'.join(f'{re.escape(rest)}(?<={re.escape(whole)})' for rest, whole in behind)})"
+    def found_by_seldom(self, letters: Letters) -> list[str]:
+        """Which of them are in a long text; what is seldom of it is searched first, which is short."""
+        self._parts = self._parts or [(seldom(each), each) for each in self.literals]
+        text, few = letters.text, letters.seldom()
+        return [each for part, each in self._parts if part in few and each in text]
 
 
 _looked = [0]
 
 
 def _is_warm(length: int) -> bool:
-    """Whether so many long texts were looked at that patterns for them cost less."""
+    """Whether so much text was looked at that patterns for it cost less."""
     _looked[0] += length
     return _looked[0] > _WARM
 
@@ -229,20 +198,37 @@ _UNSIGNED = Literals(mark for mark in tables.FORMS if mark[-1] not in tables.SIG
 """Marks that end with no sign."""
 
 
+def _groups(literals: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Literals with what several of them share, which is searched for first."""
+    found: dict[str, list[str]] = {}
+    for literal in literals:
+        found.setdefault(next((part for part in _SHARED if part in literal), literal), []).append(literal)
+    return [*found.items()]
+
+
+_GROUPS, _GROUPS_OF_NAMES = _groups(WORDS), _groups(NAMES)
+
+
 def words(letters: Letters) -> frozenset[str]:
     """Which of `WORDS` are in a text, in lower case, and all `LABELS` where it may hold one; looked for once."""
     if letters.words is None:
-        found = _WORDS.found(letters.lower())
+        lower = letters.lower()
+        if len(lower) < SHORT:
+            found = _WORDS.found(lower)
+        else:
+            groups = _GROUPS[letters.nameless :]
+            found = [each for part, group in groups if part in lower for each in group if each in lower]
         letters.words = frozenset((*found, *tables.LABELS) if letters.labelled else found)
     return letters.words
 
 
 def names_issuer(letters: Letters, lower: str, start: int = 0) -> bool:
     """Whether a text may hold a key that has no mark, and from a place on names the issuer of such keys."""
-    runs = letters.runs()
-    if not any(map(_may_be_beside, runs)):
-        return bool(runs) and lower.find("airtable", start) >= 0
-    return is_issuer_in(lower[start:] if start else lower)
+    if lower.find("airtable", start) >= 0 and letters.runs():
+        return True
+    if not letters.has_run(tables.SHORTEST_BESIDE) or not is_issuer_in(lower[start:] if start else lower):
+        return False
+    return any(map(_may_be_beside, letters.runs()))
 
 
 def _may_be_beside(run: str) -> bool:
@@ -262,10 +248,13 @@ def holds_name(letters: Letters) -> bool:
     lower = letters.lower()
     if len(lower) < SHORT:
         return _NAMES.is_any_in(lower) or ("pw" in lower and any(map(lower.__contains__, _SHORT_NAMES)))
-    found = words(letters)
-    if not found.isdisjoint(NAMES):
-        return True
-    return "pw" in found and compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
+    for number, (part, group) in enumerate(_GROUPS_OF_NAMES):
+        if part in lower and any(map(lower.__contains__, group)):
+            letters.nameless = number
+            return True
+    return (
+        "pw" in lower and compiled(f"pw[{''.join(name[2] for name in _SHORT_NAMES)}]").search(lower) is not None
+    )
 
 
 def holds_form(data: str, lower: str) -> bool:
@@ -308,24 +297,36 @@ _SHORTEST_BODY = min(form[1] for mark, form in tables.FORMS.items() if mark[-1] 
 
 
 @functools.cache
-def _marks_backwards(sign: str) -> str:
+def _marks_backwards(sign: str, whole: bool) -> str:
     """A pattern of all marks that end with a sign, from that sign on backwards.
 
-    It begins with a literal, which is found much faster than a class, and no two of its branches begin alike. Of what
-    stands behind the mark in the text so much is looked at as every key has there.
+    It begins with a literal, which is found much faster than a class, and no two of its branches begin alike.
+
+    Args:
+        sign: the last character of the marks.
+        whole: whether all that stands behind a mark is there; else so much is looked at as is at the end of a run.
     """
-    body = rf"(?<=[{_IN_BODY}]{{{_SHORTEST_BODY}}}{re.escape(sign)})"
-    return re.escape(sign) + body + _branches({mark[-2::-1] for mark in tables.FORMS if mark.endswith(sign)})
+    return re.escape(sign) + _branches({mark[-2::-1] for mark in tables.FORMS if mark.endswith(sign)}, sign, whole)
 
 
-def _branches(words: set[str]) -> str:
-    """A pattern of all these words, each looked at letter by letter."""
+def _branches(words: set[str], before: str, whole: bool) -> str:
+    """A pattern of all these words, each looked at letter by letter, and of what every key has behind its mark."""
     behind: dict[str, set[str]] = {}
     for word in words:
         behind.setdefault(word[0], set()).add(word[1:])
-    # Of a word and a longer one that begins with it the shorter is found first.
-    parts = [re.escape(first) + ("" if "" in rest else _branches(rest)) for first, rest in sorted(behind.items())]
+    parts = []
+    for first, rest in sorted(behind.items()):
+        mark, longer = before + first, rest - {""}
+        each = [_body(mark, whole)] if "" in rest else []
+        each += [_branches(longer, mark, whole)] if longer else []
+        parts.append(re.escape(first) + (each[0] if len(each) == 1 else f"(?:{'|'.join(each)})"))
     return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+def _body(mark: str, whole: bool) -> str:
+    """What stands behind a mark that is read backwards."""
+    characters, least, _ = tables.FORMS[mark[::-1]] if whole else (_IN_BODY, _SHORTEST_BODY, "")
+    return f"(?<=[{characters}]{{{least}}}{re.escape(mark)})"
 
 
 def is_marked(letters: Letters) -> bool:
@@ -336,12 +337,12 @@ def is_marked(letters: Letters) -> bool:
 def marks(letters: Letters) -> Iterator[str]:
     """The marks of issuers that are in a text."""
     data = letters.around_runs()
-    endings = _endings(data)
+    endings = _endings(data, data is letters.text)
     if endings:
         by_ending = _marks_by_ending()
         for ending in endings:
             yield from [mark for mark in by_ending[ending] if mark in data]
-    yield from _UNSIGNED.found(data)
+    yield from _UNSIGNED.found_by_seldom(letters) if data is letters.text else _UNSIGNED.found(data)
     if data is not letters.text and letters.is_split():
         yield from [mark for mark in tables.SPLIT if mark in letters.text]
 
@@ -355,16 +356,16 @@ def _marks_by_ending() -> dict[str, list[str]]:
     return found
 
 
-def _endings(data: str) -> frozenset[str]:
+def _endings(data: str, whole: bool) -> frozenset[str]:
     """What stands before the sign of each mark that ends with a sign and may be in a text, in a long one with a key."""
-    if len(data) < SHORT:
+    if len(data) < SHORT and not _is_warm(len(data)):
         # Making the patterns costs more than looking at what stands before each sign (SEC-16).
         parts = data.replace("_", "-").replace(".", "-").split("-")
         return tables.ENDINGS.intersection([part[-2:] for part in parts])
     backwards, found = data[::-1], frozenset[str]()
     for sign in tables.SIGNS:
         if sign in data:
-            found |= {place[0][2:0:-1] for place in compiled(_marks_backwards(sign)).finditer(backwards)}
+            found |= {place[0][2:0:-1] for place in compiled(_marks_backwards(sign, whole)).finditer(backwards)}
     return found
 
 

@@ -7,17 +7,17 @@ import os
 import sqlite3
 import stat
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from orchestrator import errors
-from orchestrator.core import clock_jumps, filemodes
+from orchestrator.core import filemodes
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import local, quoted, sentence, suggest, suggestions
 from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
 from orchestrator.store.maintenance import (
     Problem,
+    clock_problems,
     from_error,
     schema_problems,
     state_problems,
@@ -31,10 +31,6 @@ LOCKS = Path("/proc/locks")
 ROOM = 256 * 1024
 """Bytes of a step and its log, amply."""
 
-_JUMPS = """SELECT session_id, seq, at, after FROM (SELECT session_id, seq, at,
-        lead(at) OVER (PARTITION BY session_id ORDER BY seq) AS after FROM audit_events)
-    WHERE (after < at AND julianday(at) - julianday(after) >= 1) OR (after IS NULL AND at >= :ahead)
-    ORDER BY session_id, seq LIMIT 20"""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WAL_WRITE_LOCK = 120
 _RESERVED_BYTE = 0x40000001
@@ -145,7 +141,7 @@ def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) 
     if not any(problem.severity == "error" for problem in found):
         yield from state_problems(connection)
         yield from _workflow(connection)
-    yield from _clocks(connection)
+    yield from clock_problems(connection)
 
 
 def _workflow(connection: sqlite.Connection) -> Iterator[Problem]:
@@ -153,17 +149,6 @@ def _workflow(connection: sqlite.Connection) -> Iterator[Problem]:
     if connection.execute("SELECT 1 FROM workflow_activations LIMIT 1").fetchone() is None:
         message = "No workflow is loaded, so no session can be created."
         yield Problem("NO_WORKFLOW", "error", connection.path, message, suggest("init", db=connection.path))
-
-
-def _clocks(connection: sqlite.Connection) -> Iterator[Problem]:
-    """Steps whose clock was wrong: a day or more ahead of the time now, or of the step after them."""
-    now = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
-    for chain, seq, at, after in connection.execute(_JUMPS, {"ahead": clock_jumps.day_after(now)}):
-        of = f"step {seq + 1}, which came after it ({after})" if after is not None else "the time now"
-        message = f"Step {seq} of {chain} says {at}, a day or more ahead of {of}: a clock was wrong."
-        look = suggest("audit timeline", session_id=chain, since=seq - 1, until=seq + 1)
-        cure = sentence("check the clock; {}", look)
-        yield Problem("CLOCK_JUMP", "warning", f"{chain} {seq}", message, cure)
 
 
 def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from orchestrator.core import sha256
 from orchestrator.core.named_tuple import NamedTuple
@@ -196,6 +196,17 @@ def rewrite(connection: sqlite3.Connection, folder: str | None) -> None:
     row = connection.execute(_NEWEST).fetchone()
     if mark is not None and row is not None:
         mark.note(*row)
+
+
+def forget(connection: sqlite3.Connection, folder: str | None) -> Callable[[], None]:
+    """What forgets the mark of a database as it is now: to be called once other content was put in its place."""
+    place = _place(connection, folder)
+
+    def unlink() -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(place or "")
+
+    return unlink
 
 
 def _place(connection: sqlite3.Connection, folder: str | None) -> str | None:

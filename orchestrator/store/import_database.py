@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from orchestrator.core.suggestions import local, sentence, suggest
 from orchestrator.errors import Refused
-from orchestrator.store import guards, migrate, problems, replay_database, sqlite
+from orchestrator.store import guards, high_water, migrate, problems, replay_database, sqlite
 
 _MADE_BY_INIT = """SELECT 1 FROM audit_events WHERE NOT (kind IN ('migrate', 'init')
     OR (kind = 'workflow load' AND actor = 'system:router')) LIMIT 1"""
@@ -90,8 +90,13 @@ def _forget_own_event(connection: sqlite.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def put(connection: sqlite.Connection, path: str, at: str, session: str | None) -> None:
+def put(
+    connection: sqlite.Connection, path: str, at: str, session: str | None, state_folder: str | None = None
+) -> None:
     """Put what was built aside into its place.
+
+    Args:
+        state_folder: where this machine keeps what it has seen of the database; what `init` wrote is forgotten.
 
     Raises:
         Refused: ALREADY_EXISTS, NOT_EMPTY: another process was first.
@@ -113,7 +118,7 @@ def put(connection: sqlite.Connection, path: str, at: str, session: str | None) 
         else:
             return
     migrate.upgrade(real, at)
-    _copy(built, real, session)
+    _copy(built, real, session, state_folder)
 
 
 def _sync(path: str) -> None:
@@ -124,7 +129,7 @@ def _sync(path: str) -> None:
         os.close(descriptor)
 
 
-def _copy(built: str, real: str, session: str | None) -> None:
+def _copy(built: str, real: str, session: str | None, state_folder: str | None) -> None:
     """Put all rows into a database that has none but those of `init`, in one transaction."""
     connection = sqlite.connect(real, write=True)
     try:
@@ -132,12 +137,14 @@ def _copy(built: str, real: str, session: str | None) -> None:
         connection.execute("ATTACH ? AS taken", (built,))
         sqlite.begin_immediate(connection)
         _refuse_used(connection, real, session)
+        forget = high_water.forget(connection, state_folder)
         guards.drop_all(connection)
         for table in _tables(connection):
             _require(connection, f'DELETE FROM main."{table}"', _count(connection, "main", table), table)
             _require(connection, _take(connection, table), _count(connection, "taken", table), table)
         guards.create_all(connection)
         sqlite.retry(lambda: connection.execute("COMMIT"), real)
+        forget()
     except sqlite3.Error as error:
         raise sqlite.translate(error, real) or error from error
     finally:

@@ -5,13 +5,15 @@ Checks read; only `repair` writes, and leaves an event. Nothing here deletes or 
 
 from __future__ import annotations
 
+import itertools
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from orchestrator import errors
-from orchestrator.core import names
+from orchestrator.core import clock_jumps, names
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import quoted, sentence, suggest
 from orchestrator.store import backup as backups
@@ -28,6 +30,12 @@ _REVISION = f"{constants.SCHEMA_VERSION:04}"
 
 _UNCHECKED_GROUPS = frozenset(("refusals", "agents", "task_groups"))
 """Their group need not exist: it is what somebody claimed, or the row is the group."""
+
+
+_BACKWARDS = """SELECT session_id, seq, at, after FROM (SELECT session_id, seq, at,
+        lead(at) OVER (PARTITION BY session_id ORDER BY seq) AS after FROM audit_events) AS stepped
+    WHERE after < at OR (after IS NULL AND at >= :ahead) ORDER BY session_id, seq"""
+_MOST_JUMPS = 20
 
 
 class Problem(NamedTuple):
@@ -233,6 +241,26 @@ def state_problems(connection: sqlite.Connection) -> Iterator[Problem]:
         for each in gaps.standing(connection, session):
             message = f"{each.table}, {each.subject} ({each.status}), in session {session}: {each.text}."
             yield Problem("STATE_UNRECORDED", "error", each.subject, message, command)
+
+
+def clock_problems(connection: sqlite.Connection) -> Iterator[Problem]:
+    """Steps whose clock was wrong: a day or more ahead of the time now, or of the step after them."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
+    rows = connection.execute(_BACKWARDS, {"ahead": clock_jumps.day_after(now)})
+    found = (row for row in rows if row[3] is None or _is_jump(row[2], row[3]))
+    for chain, seq, at, after in itertools.islice(found, _MOST_JUMPS):
+        of = f"step {seq + 1}, which came after it ({after})" if after is not None else "the time now"
+        message = f"Step {seq} of {chain} says {at}, a day or more ahead of {of}: a clock was wrong."
+        look = suggest("audit timeline", session_id=chain, since=seq - 1, until=seq + 1)
+        yield Problem("CLOCK_JUMP", "warning", f"{chain} {seq}", message, sentence("check the clock; {}", look))
+
+
+def _is_jump(at: str, after: str) -> bool:
+    try:
+        return clock_jumps.is_far_ahead(at, after)
+    except ValueError:
+        # Whatever is no time is named by the verification.
+        return False
 
 
 def _references(connection: sqlite.Connection) -> Iterator[Problem]:

@@ -232,15 +232,14 @@ class Connection:
         """Let the transaction that is open wait so many seconds for locks of others."""
         self.run(_patience(deadline_s))
 
-    def wait_for_step(self, seconds: float) -> None:
-        """Wait until a step is told on a connection that listens, or for so long."""
+    def wait_for_step(self, seconds: float) -> bool:
+        """Wait until a step is told on a connection that listens, or for so long; whether one may have been taken."""
         if not self._listens:
             self.run(f"LISTEN {_CHANNEL}")
             self._listens = True
-            return
+            return True
         try:
-            for _ in self._driver.notifies(timeout=seconds, stop_after=1):
-                pass
+            return any([*self._driver.notifies(timeout=seconds, stop_after=1)])
         except psycopg.Error as error:
             raise _translated(error, self.path) from error
 
@@ -419,16 +418,21 @@ class Listener:
         self._like = connection
         self._own: Connection | None = None
 
-    def wait(self, seconds: float) -> None:
-        """Wait until somebody has taken a step, or for so long; where nobody can be heard, for so long."""
+    def wait(self, seconds: float) -> bool:
+        """Wait until somebody has taken a step, or for so long; where nobody can be heard, for so long.
+
+        Returns:
+            Whether somebody may have taken one.
+        """
         since = time.monotonic()
         try:
             if self._own is None:
                 self._own = self._like.another(write=False)
-            self._own.wait_for_step(seconds)
+            return self._own.wait_for_step(seconds)
         except errors.EnvironmentProblem:
             self.close()
             time.sleep(max(0.0, seconds - (time.monotonic() - since)))
+            return False
 
     def close(self) -> None:
         """Hear no more."""

@@ -91,6 +91,7 @@ def _examined(connection: Any, facts: Facts) -> Iterator[Problem]:
     if connection.run("SELECT 1 FROM workflow_activations LIMIT 1").fetchone() is None:
         what = "No workflow is loaded, so no session can be created."
         yield Problem("NO_WORKFLOW", "error", path, what, suggest("init", db=path))
+    yield from maintenance.clock_problems(connection)
 
 
 def _server(seen: Facts, path: str, *, is_encrypted: bool) -> Iterator[Problem]:

@@ -48,7 +48,8 @@ def certificate(groups: int, events: int) -> bytes:
     root, proof = certificates.tree(leaves, range(len(listed)))
     body |= {
         "format": certificates.NAME, "version": certificates.VERSION, "made_at": AT, "size": events,
-        "session": {"id": SESSION, "goal": "Ship it"}, "head": f"{events}:{_digest(events).hex()}",
+        "session": {"id": SESSION, "goal": "Ship it", "outcome": "accepted"},
+        "head": f"{events}:{_digest(events).hex()}",
         "verdict": {"verdict": "ACCEPT", "report_id": f"{SESSION}:R{events}", "at": AT, "checks": []},
         "root": certificates.encoded(root), "proof": certificates.encoded(b"".join(proof)),
     }  # fmt: skip

@@ -121,7 +121,7 @@ def _standing(row: Row, answer: Answer) -> str:
     by = row["status_changed_by_agent_id"] or "nobody on record"
     why = answer["changes"][0]["reason"] if answer["changes"] else ""
     reason = f" ({row['blocked_reason'] or why})" if row["blocked_reason"] or why else ""
-    has = f"{row['assignee']} has it" if row["assignee"] else "unassigned"
+    has = f"assigned to {row['assignee']}" if row["assignee"] else "unassigned"
     since = f"since {row['status_changed_at']}, by {by}{reason}"
     return f"Task {row['id']} ({row['title']}) is {row['status']} {since}; {has}{_held(answer['claim'])}."
 

@@ -46,7 +46,8 @@ _TYPES: tuple[type, ...] = (str, int, str, str, str, str, str, str, str, str)
 
 
 def import_file(
-    path: str, file: str, at: str, *, deadline_s: float = sqlite.DEADLINE_S, allow_superuser: bool = False
+    path: str, file: str, at: str, *, deadline_s: float = sqlite.DEADLINE_S, allow_superuser: bool = False,
+    state_folder: str | None = None,
 ) -> Answer:
     """Import an exported session into an empty database.
 
@@ -56,6 +57,7 @@ def import_file(
         file: the export, or `-` for stdin.
         at: the present time, UTC, ISO 8601.
         deadline_s, allow_superuser: for a server, as `store.server.connect` takes them.
+        state_folder: where this machine keeps what it has seen of a database, as `high_water.state_folder` gives it.
 
     Returns:
         `session_id`, `events`, `head`, `db`, `files` (of evidence, that came with it) and `absent` [{of, path, why}],
@@ -87,7 +89,7 @@ def import_file(
                         connection.path, path, at, deadline_s=deadline_s, allow_superuser=allow_superuser
                     )
                 else:
-                    import_database.put(connection, path, at, session)
+                    import_database.put(connection, path, at, session, state_folder)
     told = {"session_id": session, "events": intake.events, "head": header["heads"][session]}
     return {"success": True, **told, **arriving.tally.answer()}
 

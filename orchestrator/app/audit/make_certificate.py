@@ -61,7 +61,7 @@ def make(context: Context, *, session_id: str, sign: str | None = None, output: 
         EnvironmentProblem: CORRUPT, the record does not verify; SIGNING_FAILED; OUTPUT_FAILED.
     """
     if sign is not None and not os.path.isfile(sign):
-        raise _unsigned(sign, "there is no such file")
+        raise _unsigned(sign, "it is not a regular file" if os.path.lexists(sign) else "there is no such file")
     made = body(context, session_id)
     text = certificates.document(made, None if sign is None else functools.partial(_signature, context, sign))
     answer: Answer = {

@@ -19,6 +19,7 @@ from orchestrator.app.kernel.connection_pool import Pool
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running.worker import CHANNEL, Tell
 from orchestrator.core.named_tuple import NamedTuple
+from orchestrator.hints import Any
 from orchestrator.store import leases, queries
 
 LOOK_S = 0.5
@@ -123,6 +124,7 @@ class Autopilot:
 
     def _work(self) -> None:
         told: str | None = None
+        listener = self._listener()
         while self._wanted == drive.GO_ON:
             try:
                 self._look()
@@ -131,7 +133,24 @@ class Autopilot:
                 # The database may be gone or busy for a while; that is said once.
                 if told != (told := getattr(fault, "code", None) or repr(fault)):
                     self._tell(fault)
-            self._woken.wait(LOOK_S)
+            self._wait(listener)
+        if listener is not None:
+            listener.close()
+
+    def _listener(self) -> Any | None:
+        """What a server tells of steps by; None where it is only looked for them."""
+        try:
+            return self._pool.listener()
+        except Exception:
+            # A database that is gone is told by the look that follows.
+            return None
+
+    def _wait(self, listener: Any | None) -> None:
+        """Wait until it is time for another look: a server tells when somebody has taken a step."""
+        until = time.monotonic() + LOOK_S
+        while not self._woken.wait(min(drive.POLL_S, LOOK_S)) and time.monotonic() < until:
+            if listener is not None and listener.wait(0.0):
+                return
 
     def _look(self) -> None:
         with self._pool.lent() as context:

@@ -208,6 +208,7 @@ class Driver:
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
         self._fault: BaseException | None = None
         self._waits = self._one_at_a_time = False
+        self._listener = context.connection.listener() if database_urls.is_postgresql(context.path) else None
 
     def run(self) -> Answer:
         """Go round by round until nothing is left to do here.
@@ -231,6 +232,8 @@ class Driver:
             raise
         finally:
             _at_work.discard(self._client)
+            if self._listener is not None:
+                self._listener.close()
 
     # What happens
 
@@ -245,7 +248,9 @@ class Driver:
         self._news.put({"event": event, "start": start, **more})
 
     def _wait(self) -> None:
-        """Wait until a turn has ended, somebody wants something else, or it is time for another look."""
+        """Wait until a turn has ended, somebody wants something else, or it is time for another look: a server tells
+        when others have taken a step.
+        """
         wanted, until = self._watcher.wants(), time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -255,8 +260,12 @@ class Driver:
             if news is not None and self._take(news):
                 return
             looks = not self._busy or self._skipped or self._hold.is_lost()
-            if self._watcher.wants() != wanted or (looks and time.monotonic() > until):
+            if self._watcher.wants() != wanted or (looks and (time.monotonic() > until or self._is_told())):
                 return
+
+    def _is_told(self) -> bool:
+        """Whether a server has told of a step since this was asked last."""
+        return self._listener is not None and self._listener.wait(0.0)
 
     def _take(self, news: Answer | BaseException | Key) -> bool:
         """Take in what a thread says; whether that is the end of its turn."""

@@ -47,36 +47,39 @@ def take_over(
     Raises:
         EnvironmentProblem: what such a turn has left cannot be kept, such as GIT_FAILED; the turn stays as it is.
     """
-    lost = [
-        each for each in turns
-        if (start := each.get("start")) and (start["state"] == starts.LOST or _is_left(start["client"], drivers))
-    ]  # fmt: skip
+    left = functools.partial(_left, context, session_id, drivers)
+    lost = [each for each in turns if "start" in each and left(each)]
     if not lost:
         return
     # First, because it ends agents that still run: nobody may write into a tree while it is looked at.
     lock_acquisition.free_abandoned(context)
     for spawn in lost:
-        start = starts.of_turn(context, session_id, spawn["group_id"], spawn["turn"])
-        own = start is not None and start["owner"] == process_identity.mine() and _is_left(start["client"], drivers)
-        if start is not None and own:
+        # Asked again: that may have taken a while, and another driver may have begun the turn anew.
+        start = left(spawn)
+        if start is None:
+            continue
+        if _is_own(start, drivers):
             _end_own_runs(context, start)
-        if start is not None and (own or start["state"] == starts.LOST):
-            # Another driver may be faster; whoever is slower is refused.
-            with contextlib.suppress(Refused):
-                _take_over(context, start, spawn["action"], root, tell)
+        # Another driver may be faster; whoever is slower is refused.
+        with contextlib.suppress(Refused):
+            _take_over(context, start, spawn["action"], root, tell)
+
+
+def _left(context: Context, session_id: str, drivers: Collection[str], spawn: Answer) -> Row | None:
+    """The start of a turn whose process, or whose driver in this process, is gone; None where nobody left it."""
+    start = starts.of_turn(context, session_id, spawn["group_id"], spawn["turn"])
+    return start if start is not None and (start["state"] == starts.LOST or _is_own(start, drivers)) else None
 
 
 def client() -> str:
     """A name for a driver of this process."""
-    return f"{_OF_PROCESS.format(os.getpid())}{uuid.uuid4().hex[:8]}"
+    return f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
-_OF_PROCESS = "drive-{}-"
-
-
-def _is_left(name: str, drivers: Collection[str]) -> bool:
-    """Whether a driver is named like one of this process, which has none of that name."""
-    return name.startswith(_OF_PROCESS.format(os.getpid())) and name not in drivers
+def _is_own(start: Row, drivers: Collection[str]) -> bool:
+    """Whether a driver of this process made a start, and is over."""
+    is_mine = start["via"] == starts.DRIVE and start["owner"] == process_identity.mine()
+    return is_mine and start["client"] not in drivers
 
 
 def _end_own_runs(context: Context, start: Row) -> None:

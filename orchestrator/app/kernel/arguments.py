@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from orchestrator.app.kernel import operations, requests
-from orchestrator.app.kernel.context import Call, Context, Work, no_session_open, perform
+from orchestrator.app.kernel.context import NO_SESSION_OPEN, Call, Context, Work, no_session_open, perform
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.core import names, oversized, strict_json
 from orchestrator.core.suggestions import again, options, sentence, suggest
@@ -137,11 +137,14 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
     ended = _last_ended(context) if _reads_the_last(words) else None
     if ended is not None:
         return ended
+    chat = context.reader.one("SELECT 1 FROM sessions WHERE status <> 'ended' AND kind = 'chat' LIMIT 1") is not None
     if operations.find(words).is_writing:
-        _refuse(context, words, given, no_session_open())
+        refusal = no_session_open(chat_is_open=chat)
+        refusal.data["_recorded"] = NO_SESSION_OPEN
+        _refuse(context, words, given, refusal)
     if context.reader.one("SELECT 1 FROM sessions LIMIT 1") is None:
         raise no_session_open()
-    raise no_session_open(suggest("session list", all=True))
+    raise no_session_open(suggest("session list", all=True), chat_is_open=chat)
 
 
 def _refuse(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> NoReturn:

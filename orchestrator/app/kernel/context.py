@@ -204,9 +204,16 @@ class Context:
         return Refused("UNKNOWN_GROUP", message, suggest("group list", session_id=session_id), did_you_mean=near)
 
 
-def no_session_open(way: str = suggest("session create", id="ID", goal="TEXT")) -> Refused:
+def no_session_open(
+    way: str = suggest("session create", id="ID", goal="TEXT"), *, chat_is_open: bool = False
+) -> Refused:
     """The refusal of a call that needs a session, names none, and could not mean one; what is read may have ended."""
-    return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
+    said = "Only chats are open, and no session was named." if chat_is_open else NO_SESSION_OPEN
+    return Refused("UNKNOWN_SESSION", said, way, sessions=[])
+
+
+NO_SESSION_OPEN = "No session is open and none was named."
+"""How the refusal is recorded, also where chats are open, so that older records replay."""
 
 
 class Circumstances(NamedTuple):

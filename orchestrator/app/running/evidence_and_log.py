@@ -15,7 +15,7 @@ from orchestrator.app.running.execution_types import Done, Job, Seen
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, strict_json
 from orchestrator.core.lifecycle_table import PHASES
-from orchestrator.core.running import judgement, limits, phases, states
+from orchestrator.core.running import judgement, limits, mention_outcomes, phases, states
 from orchestrator.core.running.evidence import Item
 from orchestrator.core.running.facts import DIFF, Facts
 from orchestrator.errors import OrchestratorError
@@ -150,7 +150,12 @@ def _files(seen: Seen) -> list[dict[str, Any]]:
          "detection_method": DIFF}
         for path, change in sorted(seen.folders.items())
     ]  # fmt: skip
-    return folders + [
+    known = {file.path for file in seen.found.files}
+    there = [
+        {"path": path, "change": None, "present": True, "detected_at": seen.looked, "detection_method": DIFF}
+        for path in mention_outcomes.there_already(seen.mentioned) if path in seen.after.files and path not in known
+    ]  # fmt: skip
+    return folders + there + [
         {
             "path": file.path, "change": kinds.get(file.path), "present": file.exists,
             "detected_at": file.detected_at, "detection_method": file.detection_method,

@@ -46,6 +46,7 @@ from orchestrator.core.running import (
     hedging_words,
     judgement,
     limits,
+    mention_outcomes,
     mentions,
     phases,
     states,
@@ -55,7 +56,7 @@ from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.core.running.file_names import Tree
-from orchestrator.core.running.mentions import Mention
+from orchestrator.core.running.mention_outcomes import Mention
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.hints import Any
 from orchestrator.runner import (
@@ -249,7 +250,7 @@ def _folders(mentioned: Sequence[Mention], before: Tree, after: Tree) -> dict[st
     """What became of the folders that a task mentions."""
     made = dict.fromkeys(set(after.folders) - set(before.folders), snapshot.NEW)
     gone = dict.fromkeys(set(before.folders) - set(after.folders), snapshot.DELETED)
-    return {path: change for path, change in (made | gone).items() if mentions.means(mentioned, path)}
+    return {path: change for path, change in (made | gone).items() if mention_outcomes.means(mentioned, path)}
 
 
 def _tampered(context: Context, job: Job, before: protected_paths.Look, since: concurrent_runs.Mark) -> tuple[str, ...]:
@@ -399,7 +400,8 @@ def _outcome(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> 
     return {
         "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
         "untouched": came.untouched, "unmentioned": came.unmentioned[:LISTED] if seen.mentioned else (),
-        "folders": came.folders, "guessed": requested_files.is_guessed(context, run),
+        "folders": came.folders, "settled": came.settled, "absent": came.absent,
+        "guessed": requested_files.is_guessed(context, run),
     }  # fmt: skip
 
 

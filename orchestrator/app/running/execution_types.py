@@ -13,7 +13,7 @@ from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import limits
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
-from orchestrator.core.running.mentions import Mention
+from orchestrator.core.running.mention_outcomes import Mention
 from orchestrator.hints import Any
 from orchestrator.runner import folder_lock, port, process
 from orchestrator.runner.snapshot import Change, Snapshot

@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import run_repository
 from orchestrator.core import task_types
-from orchestrator.core.running import mentions
+from orchestrator.core.running import mention_outcomes, mentions
 from orchestrator.core.running.file_names import Tree
-from orchestrator.core.running.mentions import Mention, Outcome
+from orchestrator.core.running.mention_outcomes import Mention, Outcome
 from orchestrator.runner import snapshot
 from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.store import run_reader
@@ -50,7 +50,7 @@ def mentioned(context: Context, run: Run, now: Tree | None = None) -> tuple[Ment
     since = mentions.find(relative(said, root), before) if said else ()
     if since:
         names = {each.name for each in since}
-        found = (*(mentions.loosened(each) for each in found if each.name not in names), *since)
+        found = (*(mention_outcomes.loosened(each) for each in found if each.name not in names), *since)
     return mentions.of_type(found, run.task_type, guessed=guessed)
 
 
@@ -72,7 +72,7 @@ def left(context: Context, run: Run, found: Collection[Mention], now: Tree) -> l
     runs = run_reader.of_task(context.connection, run.session_id, run.task_id)
     if all(each.started_at is None for each in runs):
         return list(found)
-    return list(mentions.undone(found, now, _touched_before(context, run)))
+    return list(mention_outcomes.undone(found, now, _touched_before(context, run)))
 
 
 def named(text: str, root: str) -> Tree:
@@ -98,7 +98,7 @@ def outcome(
     """
     touched = {**_touched_before(context, run), **changes}
     unnamed, files = mentions.deletes(run.prompt), mentions.deletes_files(run.prompt)
-    return mentions.judged(
+    return mention_outcomes.judged(
         found, tree(after), touched, unnamed=unnamed, files=files, made=made, about=about, later=later
     )
 
@@ -137,5 +137,5 @@ def relative(text: str, root: str) -> str:
 def writes(context: Context, run: Run) -> bool:
     """Whether a run is expected to write though its type asks: the type is a guess, or a file is ordered to be made."""
     if run.task_type == task_types.READ_INFO:
-        return is_guessed(context, run) and bool(mentions.deciding(mentions.find(run.prompt)))
+        return is_guessed(context, run) and bool(mention_outcomes.deciding(mentions.find(run.prompt)))
     return any(each.required for each in mentioned(context, run, named(run.prompt, run.verification_root)))

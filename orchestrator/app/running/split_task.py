@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import requested_files
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import limits, mentions, tests_exist
+from orchestrator.core.running import limits, mention_outcomes, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.limits import Piece
-from orchestrator.core.running.mentions import Mention
+from orchestrator.core.running.mention_outcomes import Mention
 from orchestrator.runner import snapshot
 from orchestrator.store.run_reader import Run
 
@@ -54,8 +54,8 @@ def split(context: Context, run: Run, settings: Settings) -> tuple[Part, ...]:
 
 def _ordered(found: Sequence[Mention]) -> list[Mention]:
     """The mentions that decide, without those of which nobody knows how many files they are."""
-    decide = mentions.deciding(found)
-    unknown = (mentions.EITHER, mentions.EMPTIED)
+    decide = mention_outcomes.deciding(found)
+    unknown = (mention_outcomes.EITHER, mention_outcomes.EMPTIED)
     return [each for each in decide if not (each.patterns or each.tests or each.kind in unknown)]
 
 
@@ -63,7 +63,7 @@ def _pieces(ordered: Sequence[Mention], settings: Settings) -> list[Piece]:
     """A file is a piece by itself; one that goes, and the one that comes in its place, are one of two files."""
     groups: list[list[Mention]] = []
     for each in ordered:
-        moved = groups and each.kind == mentions.MADE and groups[-1][-1].kind == mentions.DELETED
+        moved = groups and each.kind == mention_outcomes.MADE and groups[-1][-1].kind == mention_outcomes.DELETED
         if moved:
             groups[-1].append(each)
         else:

@@ -39,7 +39,7 @@ def depend(work: Work, request: DependGroup) -> Answer:
         raise Refused(
             "ALREADY_EXISTS",
             f"Group {group_id} already depends on {on}; nothing changed.",
-            "",
+            _look(work, group_id),
             _recorded=f"Group {group_id} depends on {on} already; nothing changed.",
         )
     ring = find_ring(work, group_id, on)

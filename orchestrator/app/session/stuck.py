@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
@@ -14,6 +16,9 @@ from orchestrator.store.queries import Row
 CYCLE = "dependency_cycle"
 _GOES_ON = (None, "running", "pending", "held", handoff.TO_ACKNOWLEDGE)
 """Causes of groups that need nobody's help: they run, wait for a free slot or for another group, or are settled."""
+
+_NEVER_DONE = ("waiting_on_deferred", "waiting_on_cancelled")
+"""Causes of groups that wait for another one that is set aside."""
 
 
 def groups(
@@ -46,7 +51,8 @@ def groups(
         id_, cause = group["id"], _cause(group, cycle)
         if cause in _GOES_ON or id_ in asked:
             continue
-        helps = _helps(context, session, document, {**group, "cause": cause}, cycle)
+        helps = _without(session["id"], id_, waits.get(id_, ()), rows) if cause in _NEVER_DONE else []
+        helps = helps or _helps(context, session, document, {**group, "cause": cause}, cycle)
         found.append({
             "group_id": id_, "cause": cause, "why": _why(group, cause, cycle),
             "waits_for": list(waits.get(id_, ())), "unmet": group["unmet"], "helps": helps,
@@ -84,6 +90,18 @@ def _helps(
         "statuses": decision_views.statuses(workflow, MANAGER, "spawn"), "phase_check": document.get("phase_check"),
     }  # fmt: skip
     return handoff.next_steps(full)
+
+
+def _without(session: str, group: str, waits: Sequence[str], rows: list[Row]) -> list[Answer]:
+    """The commands that drop a group's dependencies on others that are deferred or cancelled."""
+    aside = {row["id"] for row in rows if row["status"] in ("deferred_external", "cancelled")}
+    return [
+        {
+            "what": f"let {group} go on without {other}",
+            "command": suggest("group undepend", id=group, on=other, by=MANAGER, reason="TEXT", session_id=session),
+        }
+        for other in waits if other in aside
+    ]  # fmt: skip
 
 
 def _after(cycle: tuple[str, ...], group: str) -> str:

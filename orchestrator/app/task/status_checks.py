@@ -144,7 +144,7 @@ def refuse_lift(what: str, block: Block, answer: permissions.Answer) -> Refused:
         "UNBLOCK_NOT_PERMITTED",
         f"Blocker {block.id} of {what} was opened by {by} at {block.opened_at}: {block.reason}."
         f" It is not yours to lift: {answer.why}.",
-        f"May: {', '.join(answer.may)}",
+        f"Allowed: {'; '.join(answer.may)}",
         opened_by=block.opened_by, may=list(answer.may), when=block.opened_at, why=block.reason, blocker_id=block.id,
         hard=block.severity == blockers.HARD,
     )
@@ -177,7 +177,7 @@ def may_move(work: Work, task: Task, to: str, requester: Standing, *, person: bo
     if not answer.allowed:
         raise Refused(
             "NOT_PERMITTED", f"{requester.id} may not move task {task.id}: {answer.why}.",
-            f"May: {', '.join(answer.may)}", may=list(answer.may),
+            f"Allowed: {'; '.join(answer.may)}", may=list(answer.may),
         )
 
 
@@ -370,9 +370,12 @@ def claim_lost(work: Work, task: Task, token: str | None = None, *, by_token: bo
         what = f"is in progress with {holder}, claimed by nobody"
     until = f" until {task.claim_until}" if task.claim_until else ""
     why, then = "", show(work, task.id)
+    known: dict[str, Any] = {"holder": holder, "until": task.claim_until}
     if token is not None:
         why = f"; {names.shown(token)} is not the token of a claim that holds"
     elif by_token and task.claim_holder is not None:
-        why = "; only with the token of that claim this is its holder's to do"
+        why = "; only the token of that claim proves its holder"
         then = again(claim_token="TOKEN")  # noqa: S106 - what stands for one
-    return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, holder=holder, until=task.claim_until)
+        kept = f"Task {task.id} {what}{until}; only with the token of that claim this is its holder's to do."
+        known["_recorded"] = kept
+    return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, **known)

@@ -177,7 +177,7 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
         return
     raise Refused(
         "NOT_PERMITTED", f"{added.id} let task {task.id} wait for {on}; {agent.id} may not drop that.",
-        f"May: {', '.join((*([added.id] if added.active else []), 'those above it', MANAGER, 'a person'))}",
+        f"Allowed: {'; '.join((*([added.id] if added.active else []), 'those above it', MANAGER, 'a person'))}",
     )
 
 

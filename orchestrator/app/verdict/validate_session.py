@@ -258,7 +258,7 @@ def look_up(
     known: dict[str, tuple[bool | None, str, bool]] = {}
     for commit in dict.fromkeys(merge.commit for merge in found if merge.commit):
         ancestor, why = git.merged(commit)
-        known[commit] = (ancestor, why, ancestor is True and began is not None and git.is_older(commit, began))
+        known[commit] = (ancestor, why, False) if not ancestor or began is None else git.made(commit, why, began)
     return tuple(_told(merge, known.get(merge.commit or "")) for merge in found)
 
 
@@ -308,7 +308,16 @@ class _Git:
             return None, "the repository is shallow and does not hold it"
         return False, "the repository has no such commit"
 
-    def is_older(self, commit: str, moment: str) -> bool:
-        """Whether a commit was made before a moment; git counts whole seconds."""
-        said, _, _ = self._ask("rev-list", "--max-count=1", "--timestamp", commit, "--").output.partition(" ")
-        return said.isdecimal() and int(said) < int(datetime.fromisoformat(moment).timestamp())
+    def made(self, commit: str, why: str, began: str) -> tuple[bool, str, bool]:
+        """Whether what the target contains is a commit of this id, why, and whether it was made before a moment.
+
+        Git takes the name of a branch for one, before the beginning of an id.
+        """
+        asked = self._ask("rev-list", "--max-count=1", "--timestamp", commit, "--")
+        if asked.status != 0:
+            return True, why, False
+        at, _, id_ = asked.output.strip().partition(" ")
+        if not id_.startswith(commit):
+            return False, "the repository has no such commit, but a branch or tag of this name", False
+        # Git counts whole seconds.
+        return True, why, int(at) < int(datetime.fromisoformat(began).timestamp())

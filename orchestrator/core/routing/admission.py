@@ -23,6 +23,8 @@ from orchestrator.core.workflow.model import Transition, Workflow
 NEEDS_GROUP = ("rework", "defer", "resume", "escalate")
 STRICTNESS = {"disabled": 0, "minimal": 1, "full": 2}
 MAX_CLARIFICATIONS = 3
+_MOST_SHOWN = 60
+"""Characters of an unknown status that are shown as they are."""
 
 
 ANOTHER = suggest("session create", id="ID")
@@ -183,11 +185,15 @@ def refuse_status(workflow: Workflow, facts: Facts, report: Report) -> Refusal:
     group = facts.group.id if facts.group else None
     nearest = suggest("route", current_agent=report.role, status=near, session_id=facts.session.id, group_id=group)
     listed = f"Repeat with one of: {', '.join(statuses)}" if statuses else suggest("workflow show")
+    said = f"{report.role} has no status {{}} in this workflow."
+    whole = report.status or "(empty)"
+    shown = whole if len(whole) <= _MOST_SHOWN and whole.isprintable() else names.shown(whole)
     return Refusal(
         "UNKNOWN_STATUS",
-        f"{report.role} has no status {report.status or '(empty)'} in this workflow.",
+        said.format(shown),
         nearest if near else listed,
         {
+            **({} if shown == whole else {"_recorded": said.format(whole)}),
             "valid_statuses": list(statuses),
             "did_you_mean": near,
             "fallback_action": {

@@ -44,6 +44,8 @@ class Facts(NamedTuple):
     targets_unmet: what the task orders of what it mentions and was not done, each as a sentence without a full stop.
     untouched: what the task mentions and was not touched. unmentioned: new and changed files that it does not mention.
     folders: folders that the task mentions and that were made.
+    settled, absent: files that were there before, or not, where the whole task is to make them, or delete them, only if
+        they are missing, or there; so that nothing was to be done.
     guessed: no word of the task told its type.
     unverifiable: claims that cannot be looked for, such as paths outside of the project; claim_problems: why, of each.
     foreign: artifacts that no operation of the runner made.
@@ -77,6 +79,8 @@ class Facts(NamedTuple):
     untouched: Sequence[str] = ()
     unmentioned: Sequence[str] = ()
     folders: Sequence[str] = ()
+    settled: Sequence[str] = ()
+    absent: Sequence[str] = ()
     guessed: bool = False
     expected: bool = False
     said: str | None = None

@@ -51,7 +51,8 @@ _DELETE = regex(words.any_of(words.DELETE), re.IGNORECASE)
 _PLACES = frozenset(words.PLACES.split("|"))
 _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
     re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS)))
-    + "it them some other name names extension suffix type format size path header".split()
+    + "it them some other name names extension suffix type format size path header there here".split()
+    + "left remain remaining behind".split()
 )
 _TRASH = frozenset(words.TRASH.split("|"))
 _FENCED = regex(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
@@ -59,6 +60,19 @@ _RUN = regex(
     r"(?<!\w)(?:run|execute|do|try|then|and)(?:\s+(?:this|these|it|command|commands))?[^\w]*\Z", re.IGNORECASE
 )
 _ITEM = regex(r"\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])\s|\u30fb)")
+_ENDING = regex(
+    r"(?P<en>files?)\s+(?:(?:that|which)\s+)?(?:end(?:s|ing)?\s+(?:in|with)|(?:with|having)\s+(?:(?:the|an?)\s+)?(?:file\s+)?"
+    r"(?:extension|suffix|ending))\s+[\"'`]?\*?(?P<kind>\.[A-Za-z]\w{0,5})(?!\.?\w)[\"'`]?"
+    r"|拡張子が?[「`\"]?\*?(?P<kind_ja>\.[A-Za-z][A-Za-z0-9]{0,5})[」`\"]?の(?P<each>(?:すべて|全て|全部)の)?ファイル",
+    re.IGNORECASE | re.ASCII,
+)
+"""What names a kind of file by how their names end."""
+_ELLIPSIS = regex(
+    r"(?<![\w.*/-])(markdown|python|csv|json|yaml|text|txt|html|log)(\s*,\s*|\s+(?:and|or)\s+)"
+    r"(?=(?:markdown|python|csv|json|yaml|text|txt|html|log|temporary|backup)(?:\s*,|\s+(?:and|or)\s|\s+files))",
+    re.IGNORECASE,
+)
+"""Two kinds of files that share the word."""
 _QUOTES = regex(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
 _KIND = regex(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファイル))", re.ASCII)
 _URL = regex(
@@ -94,7 +108,7 @@ _TOKEN = regex(
 )
 _ASCII_NAME = regex(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
 _EXTENSION = regex(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
-_PARTICLES = frozenset("をはがにへでとのも")
+_PARTICLES = frozenset(("て", "べて", "すべて", *"をはがにへでとのも"))
 _DOT_NAME = regex(words.DOT_NAMES, re.ASCII)
 _WORD = regex(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
 _FOLDER_NAME = regex(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
@@ -230,11 +244,21 @@ def plain(text: str) -> str:
     said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
     said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
+    said = _ELLIPSIS.sub(r"\1 files\2", said)
+    said = _ENDING.sub(_kind_of, said)
     said = _BACKSLASHES.sub(lambda match: match[0].replace("\\", "/"), said)
     said = _SED.sub(lambda match: "fix".ljust(len(match[0])), said)
     said = _BRACES.sub(_expanded, said)
     said = _VARIABLE.sub(lambda match: " " * len(match[0]), said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
+
+
+def _kind_of(match: re.Match[str]) -> str:
+    """A kind of file as a pattern."""
+    kind = match["kind"] or match["kind_ja"]
+    if kind.lower() not in words.EXTENSIONS:
+        return match[0]
+    return f"*{kind} {match['en']}" if match["kind"] else f"{match['each'] or ''}*{kind}ファイル"
 
 
 def _expanded(match: re.Match[str]) -> str:
@@ -321,7 +345,7 @@ def _quoted(text: str, index: Index) -> Iterator[Place]:
         if not name or _SHELL.match(inner) or (not index.has(name) and _is_prose_of(inner, index)):
             continue
         if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
-            folder = folder or (has_extension(name) and _FOLDER_CALLED.search(before) is not None)
+            folder = folder or _FOLDER_CALLED.search(before) is not None
             yield Place(begin, begin + len(inner), name, folder or bool(_FOLDER_AFTER.match(after)))
 
 
@@ -384,7 +408,7 @@ def _ascii(start: int, token: str, text: str, index: Index) -> Iterator[Place]:
     if _is_path(raw, index) or (called and re.search(r"[A-Za-z]", raw) and not raw.startswith("-")):
         name = names.normal_path(raw.rstrip("/"))
         if name and (index.has(name) or not _FRAME.match(text, start + len(raw))):
-            folder = has_extension(name) and _FOLDER_CALLED.search(text[max(0, start - 40) : start]) is not None
+            folder = _FOLDER_CALLED.search(text[max(0, start - 40) : start]) is not None
             yield Place(start, start + len(raw), name, folder or raw.endswith("/"))
 
 
@@ -431,7 +455,7 @@ def _plain_words(text: str, index: Index) -> Iterator[Place]:
         if not called and not known and word not in index.words:
             continue
         if called and word.lower() not in _STOPS and _is_folder(word, before, index):
-            yield Place(at, end, word, bool(_FOLDER_AFTER.match(after)))
+            yield Place(at, end, word, bool(_FOLDER_AFTER.match(after) or _FOLDER_CALLED.search(before)))
         elif known and (word != word.lower() or NEXT_WORD.match(after) or index.has(word)):
             yield Place(at, end, word)
         elif word in index.words and _is_named(before, after) and not _is_prose(word, before):

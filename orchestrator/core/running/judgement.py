@@ -404,6 +404,13 @@ def _folder(facts: Facts) -> str | None:
     return f"Made as ordered: {some(facts.folders)}." if facts.folders else None
 
 
+def _settled(facts: Facts) -> str | None:
+    """A file that is only wanted if it is missing was there, and the runner saw that it still is."""
+    if not facts.settled or has_changed(facts) or facts.unattributed:
+        return None
+    return f"{some(facts.settled)} was there already, so nothing was to be done."
+
+
 def _unnamed_deletion(facts: Facts) -> str | None:
     """Where a deletion is ordered and nothing is mentioned for it, what is gone may be what was meant."""
     if not facts.unnamed or not facts.stray or facts.task_type == task_types.DANGEROUS_OP:
@@ -420,6 +427,7 @@ GROUNDS: tuple[tuple[str, Callable[[Facts], str | None]], ...] = (
     ("verified_file", _verified_file),
     ("ordered_deletion", _ordered_deletion),
     ("folder", _folder),
+    ("nothing_to_do", _settled),
     ("unnamed_deletion", _unnamed_deletion),
     ("answer", _answer),
 )
@@ -461,6 +469,9 @@ def _nothing(facts: Facts) -> Objection:
     if not facts.unattributed:
         changed = has_changed(facts) or facts.verified
         why = "No verified file shows that the task was done." if changed else "No file changed."
+        if facts.absent and not changed:
+            # What is not there leaves nothing on the disk by which a run could be proven.
+            why = f"No file changed; {some(facts.absent)} was not there, so nothing may have been to be done."
         return Objection(states.NO_EVIDENCE, why)
     who, what = some(facts.beside), some(facts.unattributed)
     return Objection(states.NO_EVIDENCE, f"{who} worked in the project too, so whose work {what} is cannot be told.")

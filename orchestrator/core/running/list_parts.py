@@ -16,21 +16,35 @@ from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import Place
 
-_COUNT = rf"(?:{'|'.join(words.NUMBERS)}|[1-9])"
+_COUNT = rf"(?:{'|'.join(words.NUMBERS)}|[1-9]|couple|pair)"
 WHICH = (
-    rf"(?P<which>{'|'.join(words.ORDINALS)}|last|final)(?:\s+(?P<count>{_COUNT}))?"
+    rf"(?P<which>{'|'.join(words.ORDINALS)}|last|final|middle)(?:\s+(?P<count>{_COUNT}))?"
     rf"(?:\s+(?:ones?|files?|items?|entries|names?|{words.FOLDER}))?"
+    rf"(?:\s+and\s+(?:the\s+)?(?P<also>{'|'.join(words.ORDINALS)}|last|final)(?:\s+(?:ones?|files?))?)?"
 )
-"""Which entries, as a pattern: the groups `which` and `count`."""
+"""Which entries, as a pattern: the groups `which`, `count` and `also`."""
+_BUT = (
+    r"(?:(?P<but>(?<!\w)(?:all|everything|any)(?:\s+of\s+(?:these|those|them|the\s+following))?"
+    r"\s+(?:but|except(?:\s+for)?|save)\s+)|(?<!\w)(?:only|just)\s+)?(?<!\w)"
+)
 _SOME = regex(
-    r"(?:(?P<but>(?<!\w)(?:all|everything|any)\s+(?:but|except(?:\s+for)?|save)\s+)|(?<!\w)(?:only|just)\s+)?(?<!\w)"
-    rf"(?:the\s+)?{WHICH}\s+(?:out\s+of|of|among|from|in)\s+(?=(?:these|those|them|this"
+    rf"{_BUT}(?:the\s+)?{WHICH}\s+(?:out\s+of|of|among|from|in)\s+(?=(?:these|those|them|this"
     r"|the\s+(?:following|list|files|ones|names|\w+\s+(?:files|names)))(?!\w)|[\"'`*]*\ue000++[\"'`*]*(?:,|\s+and\s))",
     re.IGNORECASE,
 )
+_SOME_LED = regex(
+    rf"{_BUT}the\s+{WHICH}(?=\s*:\s*(?:(?:[-*+]|\d{{1,3}}[.)])\s*)?[\"'`*]*\ue000)", re.IGNORECASE
+)
+"""Which of the list behind a colon."""
+_SOME_SPARED = regex(
+    rf"(?<![\s,]),?\s++(?P<but>(?:but\s+)?(?:not|except(?:\s+for)?|without|excluding)\s+)(?:the\s+)?{WHICH}(?=\s*(?:[.,;!\n]|\Z))",
+    re.IGNORECASE,
+)
+"""Which of the list before are not meant."""
 _SOME_JA = regex(
-    r"(?:の?(?:うち|中から|なかから|中で)、?の?|の)(?P<which>最初|はじめ|先頭|最後|末尾)の?"
-    rf"(?:(?P<count>[1-9{words.NUMBERS_JA}])(?:つ|個|件|本))?(?:の?ファイル)?(?:だけ|のみ)?"
+    r"(?:(?:。(?:この|その|これらの|それらの))?の?(?:うち|中から|なかから|中で)、?の?|の)"
+    rf"(?:(?P<which>最初|はじめ|先頭|最後|末尾|真ん中|中央)の?(?:(?P<count>[1-9{words.NUMBERS_JA}])(?:つ|個|件|本))?"
+    rf"|(?P<nth>[1-9{words.NUMBERS_JA}])(?:番目|つ目|個目|件目))(?:の?(?:ファイル|もの))?(?:だけ|のみ)?"
     r"(?:(?P<but>以外(?:の(?:もの|ファイル))?|を(?:除い|のぞい)て)|(?=[をはも、]|(?<=だけ)|(?<=のみ)))"
 )
 _SHARE = regex(
@@ -41,7 +55,8 @@ _SHARE = regex(
     re.IGNORECASE,
 )
 """How much of a list is meant, without saying which; where one of the groups is found, one entry is enough."""
-_LAST = ("last", "final", "最後", "末尾")
+_LAST, _MIDDLE = ("last", "final", "最後", "末尾"), ("middle", "真ん中", "中央")
+_COUPLES = ("couple", "pair")
 _CLOSES = regex(r"[\"'`)\]*」』 ]*")
 _ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
 _BETWEEN = regex(
@@ -50,7 +65,7 @@ _BETWEEN = regex(
     re.IGNORECASE,
 )
 """What stands between two entries of a list."""
-_STOP = regex(r"[.!?](?=\s)|[。\ue000]")
+_STOP = regex(r"(?<!\n\d)(?<!\n\d\d)[.!?](?=\s)|[。\ue000]")
 
 
 class Parts(NamedTuple):
@@ -68,7 +83,7 @@ class Parts(NamedTuple):
 def find(text: str, places: Sequence[Place]) -> Parts:
     """What a text, in which every mention is blackened, says of lists of its mentions."""
     spared, any_of, plain = set[int](), set[int](), text
-    for pattern in (_SOME, _SOME_JA, _SHARE):
+    for pattern in (_SOME, _SOME_LED, _SOME_SPARED, _SOME_JA, _SHARE):
         for match in pattern.finditer(text):
             plain = plain[: match.start()] + " " * len(match[0]) + plain[match.end() :]
             listed = _listed(text, places, match)
@@ -95,10 +110,26 @@ def _listed(text: str, places: Sequence[Place], match: re.Match[str]) -> range:
 
 def spared_of(match: re.Match[str], listed: range) -> set[int]:
     """The numbers of a list that are not meant by a match of `WHICH`; none where the list is too short for it."""
-    said, count = match["which"].lower(), (match["count"] or "one").lower()
-    known = words.NUMBERS.index(count) + 1 if count in words.NUMBERS else words.NUMBERS_JA.find(count) + 1 or int(count)
+    groups = match.groupdict()
+    said, known = (groups["which"] or "").lower(), _number(groups["count"] or "one")
     nth = words.ORDINALS.index(said) if said in words.ORDINALS else 0
+    if groups.get("nth"):
+        nth = _number(groups["nth"]) - 1
+    if said in _MIDDLE:
+        nth = len(listed) // 2 if len(listed) % 2 and known == 1 else len(listed)
     if len(listed) < 2 or nth + known > len(listed):
         return set()
     meant = set(listed[-known:] if said in _LAST else listed[nth : nth + known])
-    return meant if match.groupdict().get("but") else set(listed) - meant
+    if groups.get("also"):
+        also = groups["also"].lower()
+        nth = -1 if also in _LAST else words.ORDINALS.index(also)
+        meant |= {listed[nth]} if nth < len(listed) else set()
+    return meant if groups.get("but") else set(listed) - meant
+
+
+def _number(said: str) -> int:
+    """How many a word or a digit of a text says."""
+    word = said.lower()
+    if word in _COUPLES:
+        return 2
+    return words.NUMBERS.index(word) + 1 if word in words.NUMBERS else words.NUMBERS_JA.find(word) + 1 or int(word)

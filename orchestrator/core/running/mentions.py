@@ -1,21 +1,25 @@
-"""Which files and folders a task mentions, and whether what was ordered of them was done. The one definition.
+"""Which files and folders a task mentions, and what it orders of them. The one definition.
+
+Whether that was done is asked in `mention_outcomes`.
 
 **What is mentioned.** A token of the task that is an existing file or folder of the project, or that has the shape of a
 path: a known extension, a name such as README or Makefile, a slash at its end or behind a folder that exists, a pattern
 such as `*.log`, or any name that is called a file or folder. A plain word such as `build` names a folder at the top
 where it stands right behind a verb or preposition, or is called a folder. Quotes, backticks, links, `./`, punctuation
 and Japanese text around a name do not count, and case does not where no entry has the exact name. Addresses, versions,
-code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, temporary files and the
-like that are to be deleted, and tests that are to be written, are mentioned by these words. What a longer quotation or
-a listed command holds is none where anything is mentioned outside.
+code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, Markdown files and the
+like (`file_kinds`), and tests that are to be written, are mentioned by these words. What a longer quotation or a listed
+command holds is none where anything is mentioned outside.
 
 **What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
 deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
 end, and what is the object of a verb of deleting or moving has to be gone; a deletion does not stand for a change that
-was ordered. All else that was not touched is only named.
+was ordered. What is moved or copied into a folder has to be there, and of two files that are swapped both have to
+change. All else that was not touched is only named. A file that is only wanted if it is missing (`order_conditions`),
+and was there, decides nothing.
 
 **Renamed or replaced.** Where a file gets the name of another, or another takes its place, the old one has to be gone
-and the new one there (`replacements`). If both were there, the old one may have been overwritten instead. Names that
+and the new one there (`renamed_files`). If both were there, the old one may have been overwritten instead. Names that
 are replaced in a text ("replace a.md with b.md in index.html") decide nothing; the file that holds them does.
 
 **What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
@@ -32,8 +36,6 @@ Source: seed 001, Properties 8, 26 and 31.
 
 from __future__ import annotations
 
-import fnmatch
-import functools
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,21 +43,50 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from orchestrator.core import task_types
 from orchestrator.core.lazy_regex import regex
 from orchestrator.core.named_tuple import NamedTuple
-from orchestrator.core.running import file_names, list_parts, renamed_files, tests_exist
+from orchestrator.core.running import file_kinds, file_names, list_parts, order_conditions, renamed_files, tests_exist
 from orchestrator.core.running import prompt_words as words
+from orchestrator.core.running.file_kinds import Kind
 from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
+from orchestrator.core.running.mention_outcomes import (
+    ALTERED,
+    ASIDE,
+    CHANGED,
+    COPIED,
+    DELETED,
+    DENIED,
+    EITHER,
+    EMPTIED,
+    KEPT,
+    MADE,
+    SOURCE,
+    Mention,
+    deciding,
+    fits,
+    matches,
+)
+from orchestrator.core.running.order_verbs import (
+    CLASSES,
+    DENIED_BEFORE,
+    EDGE,
+    NOUN,
+    RENAMES,
+    VERB_JA,
+    VERBS,
+    is_object,
+    verb_of,
+    verbs,
+)
 from orchestrator.core.running.renamed_files import Replacement
 
-MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
-"""It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
-EMPTIED = "emptied"
-"""It is a folder of which nothing has to be left, as far as nothing is spared."""
-SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
-"""It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
 _GOES, _OVERWRITTEN, _COMES = "goes", "overwritten", "comes"
 """What becomes of a file in a replacement: it is gone, or has what another one had, or it takes the place."""
-GONE = "deleted"
-"""What became of a path that is there no more."""
+_MOVES, _CONVERTS, _HOLDS_NAMES = "moves", "converts", "holds names"
+"""It goes into a folder; it, or a file of its name, is another one; names are entered into it."""
+_TURNS = {
+    renamed_files.COPIED: COPIED, renamed_files.SWAPPED: ALTERED,
+    renamed_files.ENTERED: SOURCE, renamed_files.MOVED: _MOVES, renamed_files.CONVERTED: _CONVERTS,
+}  # fmt: skip
+"""What is ordered of each of the old names of a replacement that leaves them."""
 
 _MOST = 400
 """Mentions that are told apart; a task with more is a listing."""
@@ -63,91 +94,18 @@ _NEAR = 160
 """Characters before and behind a mention that are looked at."""
 
 
-class Mention(NamedTuple):
-    """Something that a task mentions.
-
-    name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
-    that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
-    any test. created: it is the object of a verb of creating. renamed: it goes because it gets another name. moved: it
-    goes and comes to be elsewhere. gone: of those of its list one is enough, and it has to be gone.
-    """
-
-    name: str
-    kind: str = CHANGED
-    files: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    exact: bool = False
-    patterns: tuple[str, ...] = ()
-    tests: bool = False
-    created: bool = False
-    renamed: bool = False
-    moved: bool = False
-    gone: bool = False
-
-    @property
-    def decides(self) -> bool:
-        """Whether it may have to be touched."""
-        return self.kind not in (SOURCE, DENIED, KEPT, ASIDE)
-
-    @property
-    def required(self) -> bool:
-        """Whether it has to be done whatever else was."""
-        return self.kind in (MADE, DELETED, EMPTIED)
-
-    @property
-    def covers(self) -> bool:
-        """Whether its deletion, and that of what lies below, is ordered."""
-        return self.kind in (DELETED, EITHER, EMPTIED)
-
-
-class Outcome(NamedTuple):
-    """What became of what is mentioned.
-
-    unmet: sentences without a full stop on what was ordered and not done. untouched: mentioned, and not touched.
-    unmentioned: new and changed files that are not mentioned. deleted, stray: deletions that were ordered or not.
-    folders: mentioned folders that were made. unnamed: a deletion was ordered without a word of what.
-    """
-
-    unmet: tuple[str, ...] = ()
-    untouched: tuple[str, ...] = ()
-    unmentioned: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    stray: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    unnamed: bool = False
-
-
-_EDGE = r"(?<![\w.\-/])"
-
-
-def _verb(*lists: str, japanese: str = "") -> re.Pattern[str]:
-    return regex(rf"{_EDGE}(?:{words.any_of('|'.join(lists))})(?![\w\-]){japanese}", re.IGNORECASE)
-
-
-_CLASSES = (
-    ("delete", words.DELETE, words.DELETE_JA), ("clean", words.CLEAN, words.CLEAN_JA),
-    ("move", words.MOVE, words.MOVE_JA),
-    ("make", words.MAKE, words.MAKE_JA),
-    ("change", f"{words.CHANGE}|{words.COPY}", f"{words.CHANGE_JA}|{words.COPY_JA}"),
-)  # fmt: skip
-_VERBS = "|".join(f"(?P<{name}>{words.any_of(english)})" for name, english, _ in _CLASSES)
-_VERB = regex(rf"{_EDGE}(?:{_VERBS})(?![\w\-])", re.IGNORECASE)
-_VERB_JA = regex(
-    "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(_CLASSES, key=lambda each: each[0] != "change") if ja)
-)
 _EVENT = regex(
     rf"(?P<denial_ja>(?:(?:次|以下|下記)\S{{0,20}}?(?:{words.any_of(words.DENIALS_JA)}|そのまま)\S{{0,12}}"
     r"|(?<![はをもが])(?:触らない|触れない|変更しない|変更禁止|編集禁止|対象外)[^。\s]{0,10}(?<=[:\uff1a]))"
     r"(?=\s*\n|(?<=[:\uff1a])))"
     rf"|(?P<delete_ja>(?:次|以下|下記)[^。、\n\ue000]{{0,30}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n|(?<=[:\uff1a])))"
     rf"|(?P<line>\n)(?P<item>\s*(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s|\u30fb)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
-    rf"|(?P<turn>[,;]|\bbut\b)|{_EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
+    rf"|(?P<turn>[,;]|\bbut\b)|{EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
     rf"|(?P<label>(?:{words.any_of(words.LABELS)})(?=\s*:))"
-    rf"|(?P<if>{words.any_of(words.PERHAPS)})|{_VERBS})(?![\w\-])|(?P<if_ja>{words.any_of(words.PERHAPS_JA)})",
+    rf"|(?P<if>{words.any_of(words.PERHAPS)})|{VERBS})(?![\w\-])|(?P<if_ja>{words.any_of(words.PERHAPS_JA)})",
     re.IGNORECASE,
 )
 """What is heard between two mentions."""
-_NOUN = regex(rf"\b{words.NOUNS}\s+\Z", re.IGNORECASE)
 _QUOTE = r"[\"'`)\]*」』(\[「『]*"
 _ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
 _SOURCE = regex(
@@ -163,6 +121,11 @@ _ALL_BUT = regex(
 )
 _NOTHING_ELSE = regex(rf"(?<!\w)(?:{words.any_of(words.NOTHING_ELSE)})(?!\w)[^.;\n]{{0,80}}\Z", re.IGNORECASE)
 _ANNOUNCED = regex(f"{words.ANNOUNCED}|{words.ANNOUNCED_JA}", re.IGNORECASE)
+_KEEPS_AND = regex(
+    rf"{_QUOTE},?\s+(?:and|but|while)\s+(?:(?:please|just|then)\s+)?(?:{words.any_of(words.DELETE)}|{words.DELETING})(?!\w)",
+    re.IGNORECASE,
+)
+"""What goes while what was kept stays."""
 _KEEPS = regex(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _ALONE = regex(
     rf"(?:(?! (?:but|while|though|yet) )[^.,;\n]){{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)",
@@ -170,6 +133,7 @@ _ALONE = regex(
 )
 _DENIED_JA = regex(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
 _KEPT_JA = regex("[はをも]?(?:そのまま)?残")
+_EXCEPT_JA = regex("[」』`]?(?:を除[いくき]|をのぞ[いくき]|は除[いくき]|は別として|を別にして)")
 _RELATIVE_JA = regex(
     "(?:する|した|している|してしまう|して(?:い)?た)(?=[\u4e00-\u9fff\u30a0-\u30ff])(?!作業|タスク)"
 )
@@ -179,7 +143,21 @@ _COPIES_JA = regex(words.COPY_JA)
 _WHICH_JA = regex(
     rf"(?:{words.DELETE_JA}|{words.TIDY_JA})[^、。\s]{{0,8}}(?:ファイル|フォルダ|もの|の)は[「『`]?\Z"
 )
-_IF_JA = regex("が(?:あれば|あったら|ある場合|存在)")
+_IF_JA = regex("が(?:あれば|あったら|ある場合|存在|[^、。\ue000]{0,14}(?:れば|たら|なら|場合は?)、?[^、。\ue000]{1,8})")
+_TOO = regex(
+    rf"{_QUOTE},?\s*(?:too|as\s+well|likewise|also)\s*(?:[.!,;\n]|\Z)|[」』`]?も(?:また|同じく|同様に?|同じように?)?(?:[。\n]|\Z)",
+    re.IGNORECASE,
+)
+_THE_SAME = regex(
+    rf"(?<!\w)(?:the\s+same\s+(?:for|with|to|goes\s+for|applies\s+to)|likewise|ditto(?:\s+for)?)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+_IGNORED = regex(
+    r"(?<!\w)(?:ignore|exclude)\s+[\"'`]*\ue000[^.;\n]{0,60}?\s(?:in|by|from|with|for)\s+git(?!\w)"
+    r"|(?<!\w)git(?:-?|\s+(?:to\s+)?)ignore\s+[\"'`]*\ue000|\ue000[」』`]?を\.?gitignoreに|\ue000[^。\n]{0,20}[gG]it(?:の管理)?(?:から|で|の)(?:除外|無視)",
+    re.IGNORECASE,
+)
+_BY_GIT = regex(r"[^.;\n]{0,60}?\s(?:in|by|from|with|for)\s+git(?!\w)", re.IGNORECASE)
 _PARTICLE = regex(
     rf"(?:の?(?:[0-9一二三四五六七八九十]+(?:つ|個|件|本)|両方|両者)(?:とも)?)?(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
     "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が|(?<=とも))"
@@ -190,13 +168,13 @@ _JOIN = regex(
 )
 _SOME_AFTER = regex(
     r"[\"'`)\]*]*\s*[,:;.\u2013\u2014-]*\s*(?:(?:please|just|only|and|but|you|should|must|can)\s+)*"
-    rf"(?:{_VERBS})\s+(?:only\s+|just\s+)?(?:the\s+)?{list_parts.WHICH}"
+    rf"(?:{VERBS})\s+(?:only\s+|just\s+)?(?:the\s+)?{list_parts.WHICH}"
     r"(?:\s+of\s+(?:them|these|those))?(?=\s*(?:[.,;!\n]|\Z)|\s+(?:and|but|only|please)\b)",
     re.IGNORECASE,
 )
 """The order behind a list, with which of it is meant."""
 _PARAGRAPH = regex(r"\n[ \t]*\n")
-_READ = regex(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_READ = regex(rf"{EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _READ_AFTER = regex(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
 _READ_JA = regex(rf"(?:ファイル)?(?:{words.READS_JA})")
 _RELATIVE = regex(
@@ -224,7 +202,9 @@ _EVIDENCE = regex(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUO
 _KNOWN_FROM = regex(words.KNOWN_FROM, re.IGNORECASE)
 _KNOWN_FROM_JA = regex(words.KNOWN_FROM_JA)
 _PROPOSED = regex(
-    rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
+    rf"(?<!\w)(?:about|mind|not|consider|by|after|before|besides)\s+(?:{words.any_of(words.DELETING)})"
+    rf"\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
 )
 _NOTHING = regex(rf"(?<!\w)(?:{words.any_of(words.NOTHING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _MAY = regex(rf"{_QUOTE}\s+(?:{words.FOLDER}\s+)?(?:{words.any_of(words.PASSIVES)})(?!\w)", re.IGNORECASE)
@@ -233,21 +213,42 @@ _IN = regex(rf"{_WHERE.pattern}{_ARTICLE}{_QUOTE}", re.IGNORECASE)
 _IN_JA = regex(f"[」』`]?(?:{words.FOLDER_JA})?(?:内|の中|配下|以下)?の(?:すべての|全ての|全部の)?[「『`]?")
 _ENSURED = regex(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _AWAY = regex(
-    rf"{_QUOTE}\s+(?:is (?:gone|deleted|removed|moved)|no longer exists|does not exist|doesn't exist)(?!\w)",
+    rf"{_QUOTE}\s+(?:(?:is|are) (?:gone|deleted|removed|moved)|no longer exists?"
+    r"|(?:does not|doesn't|do not|don't) exist)(?!\w)",
     re.IGNORECASE,
 )
+_POLITE = r"(?:(?:please|so|now|just|then|and|kindly)\s+){0,3}"
+_TAKEN_OUT = (
+    rf"(?:(?:{words.any_of(words.DELETE)})\s+(?:{words.any_of(words.THEM)})|{words.PUT_IT_AWAY}"
+    rf"|(?:it|they|and|so)\s+{words.MAY_GO})(?!\w)"
+)
+"""How what was named before is deleted."""
+_PART = regex(
+    r"(?:(?:the|an?|this|that|its|your|my|our)\s+(?!(?:contents?|files?|folders?|copy|copies|version|rest)\s)[\w-]+"
+    rf"(?:\s+[\w-]+){{0,2}}?|\A\W*[\w-]+(?:\s+\d+)?)\s+(?:of|in|from)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+"""What makes a name that of a file in which the part lies that is spoken of."""
+_TAKES_OUT = regex(_TAKEN_OUT, re.IGNORECASE)
+_SPOKEN_IN = regex(
+    r"\ue000[\"'`)]*\s+(?:(?:still|also|now|only)\s+)?(?:links?(?:\s+to)?|mentions?|contains?|has|have|lists?|references?|refers?\s+to"
+    rf"|imports?|names?|includes?|quotes?|cites?)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+"""What makes a name one that stands in the file before it."""
 _PASSIVE = regex(
     rf"{_QUOTE}\s+out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w)"
     rf"|{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
     r"(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
-    rf"|{_QUOTE}\s+(?:disappear|vanish)(?!\w)"
+    rf"|{_QUOTE}\s+(?:disappear|vanish)(?!\w)|{_QUOTE}\s+{words.MAY_GO}"
     rf"|{_QUOTE}\s+(?:{words.any_of(words.PASSIVES)})\s+"
     r"(?:(?:not|no longer)\s+(?:exist|be there)|go(?:\s+away)?(?=\s*(?:[.!,;:]|\Z)))(?!\w)"
-    rf"|(?:(?!\s(?:has|have|contains?|with|mentions?|says?|in)\s)[^.\n]){{0,60}}?"
-    rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
+    rf"|(?:(?!\s(?:has(?!\s(?:had|been|become|outlived|served)\s)|have|contains?|with|mentions?|says?|in)\s)[^.\n]"
+    rf"|(?<=[^.\n\ue000])\.(?=\s+{_POLITE}{_TAKEN_OUT})){{0,60}}?{EDGE}{_TAKEN_OUT}"
+    r"|\s+go(?=\s*(?:[.!,;:]|\Z))",
     re.IGNORECASE,
 )
-_PUT = regex(rf"{_EDGE}(?:{words.PUT_AWAY})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_PUT = regex(rf"{EDGE}(?:{words.PUT_AWAY})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _BIN = regex(rf"(?:\A|[.!?,;:\n]\s*|\b(?:please|and|then|just|to)\s+)bin\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _AWAY_WITH_IT = regex(
     rf"{_QUOTE}(?:\s+file)?\s+(?:(?:away|out)(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:please|now|today|and|then|too|as|since|because)\b)"
@@ -255,7 +256,7 @@ _AWAY_WITH_IT = regex(
     re.IGNORECASE,
 )
 """What is put away, in two parts around its name."""
-_ENDS = r"(?=\s*(?:[.,;:!?)\n]|\Z)|\s+(?:any\s?more|any\s+longer|now|and|so|here|by|since|because|then)\b)"
+_ENDS = r"(?=\s*(?:[.,;:!?)\n]|->|=>|\u2192|\Z)|\s+(?:any\s?more|any\s+longer|now|and|so|here|by|since|because|then)\b)"
 _UNNEEDED = regex(
     rf"{_QUOTE}(?:\s+file|\s+{words.FOLDER})?\s*[,;:.(\u2013\u2014-]*\s*(?:(?:because|as|since|for|and)\s+)?"
     r"(?:(?:it|they|this|that|which|we|i)(?:['\u2019](?:s|re))?\s+)?(?:(?:is|are|was|were|be|looks|seems|became)\s+)?"
@@ -268,51 +269,57 @@ _UNNEEDED_BEFORE = regex(
     rf"|(?:{words.UNNEEDED_BY}))\s+{_ARTICLE}{_QUOTE}\Z",
     re.IGNORECASE,
 )
+_THEN_GO = regex(
+    rf"[^.\n\ue000]{{0,40}}?(?:->|=>|\u2192|[:;,\u2013\u2014-])\s*(?:please\s+)?(?:{words.any_of(words.DELETE)})\s*[.!]?\s*\Z",
+    re.IGNORECASE,
+)
 _CLEAN_IT = regex(
-    rf"[^\n]{{0,80}}?{_EDGE}(?:{words.any_of(words.CLEAN)})(?:\s+(?:it|them|this file|that file|up|out|away))+"
+    rf"[^\n]{{0,80}}?{EDGE}(?:{words.any_of(words.CLEAN)})(?:\s+(?:it|them|this file|that file|up|out|away))+"
     r"(?!\w|\s+\ue000)",
     re.IGNORECASE,
 )
 _UNNEEDED_JA = regex(
-    f"[「『`]?(?:というファイル)?[はが][^、。\\n\ue000]{{0,8}}?(?:{words.UNNEEDED_JA})"
+    f"[「『`]?(?:というファイル)?[はが、][^、。\\n\ue000]{{0,8}}?(?:{words.UNNEEDED_JA})"
 )
 _UNNEEDED_BEFORE_JA = regex(
     f"(?:{words.UNNEEDED_JA})[^、。\\s\ue000]{{0,6}}(?:(?:ファイル|{words.FOLDER_JA})の?)?[「『`]?\\Z"
 )
-_TIDY_JA = regex(f"(?P<tidy>{words.TIDY_JA})|整理|掃除|{words.CLEAN_JA}")
+_TIDY_JA = regex(f"(?P<tidy>{words.TIDY_JA})|整理|掃除|外[しす]|{words.CLEAN_JA}")
 _DO_IT = regex(
-    rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)"
+    rf"{EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)"
     rf"(?!\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z)",
     re.IGNORECASE,
 )
 """What is done to the name before it, which is no mere source then."""
 _INSTEAD = regex(
     rf"{_QUOTE}(?:\s+(?:away|out))?\s*[,;:\u2013\u2014-]+\s*(?:(?:but|just|only|rather|instead|simply|please|and|then)\s+){{0,3}}"
-    rf"(?:{_VERBS})\s+(?:it|them)(?!\w)(?![^.\n]*\bor\b)",
+    rf"(?:{VERBS})\s+(?:it|them)(?!\w)(?![^.\n]*\bor\b)",
     re.IGNORECASE,
 )
 """What is to be done instead of what was denied."""
 _OR_ELSE = regex(
-    rf"{_QUOTE},?\s+or\b[^.;\n\ue000]{{0,60}}?{_EDGE}"
+    rf"{_QUOTE},?\s+or\b[^.;\n\ue000]{{0,60}}?{EDGE}"
     rf"(?:{words.any_of(f'{words.CHANGE}|{words.MAKE}')})\s+(?:it|them)(?!\w)",
     re.IGNORECASE,
 )
 """What else may be done with what is to be deleted."""
+_CONDITION = regex(rf"(?<!\w)(?:{words.any_of(words.ONLY_IF)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _EXTENSION = regex(rf"(?<!\w)(?:extension|suffix)s?\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _EXTENSION_JA = regex("の拡張子を")
+_NEW_KIND_JA = regex(
+    r"(?:ファイル)?を?(?:すべて|全て|全部)?を?\.[A-Za-z]\w{0,5}[にへ](?:変更|変え|リネーム|改名|直)", re.ASCII
+)
 _INSTEAD_JA = regex("[をはも]?(?:削除せず|消去せず|消さず|捨てず|移動せず)に?、?(?P<rest>[^。\n]*)")
-_RENAME_IT = regex(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
+_RENAME_IT = regex(rf"{EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
 _ONLY = regex(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _OWNS = regex(r"['\u2019]s\s")
 _JAPANESE = regex("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
-_RENAMES = regex(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
-_DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
-_DELETES_SOME = _verb(words.DELETE)
-_FILES = regex(rf"files?|{words.FOLDER}", re.IGNORECASE)
-_DENIED = regex(
-    rf"(?<!\w)(?!(?:{words.any_of(words.NO_DENIALS)})(?!\w))(?:{words.any_of(words.DENIALS)})(?!\w)[^.,;\n]{{0,40}}\Z",
-    re.IGNORECASE,
+_NAMED = regex(
+    rf"{RENAMES.pattern}|(?<!\w)(?:names?|renamed|(?<!folder )(?<!directory )called)(?!\w)|名前", re.IGNORECASE
 )
+_DELETES = verb_of(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
+_DELETES_SOME = verb_of(words.DELETE)
+_FILES = regex(rf"files?|{words.FOLDER}", re.IGNORECASE)
 _HOLDS = regex(words.FILES, re.IGNORECASE)
 _STANDS_IN = regex(
     r"\s*(?:from|in|inside|within|on|of|to|for|that|which)\s+(?!(?:(?:this|the|my|our|your|its|whole|entire)\s+)*"
@@ -322,7 +329,7 @@ _STANDS_IN = regex(
 """What the word before it stands in, so that it need be no file."""
 _DELETES_FILES_JA = regex(
     rf"(?:(?:ファイル|{words.FOLDER_JA})|(?:\A|[。、!?\n]|プロジェクトの|リポジトリの)(?:(?!から|[のでが内中。、\n])[^\ue000]){{0,30}}(?:{words.FILES_JA}))を?"
-    rf"(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません))"
+    rf"(?:すべて|全て|全部)?(?:{words.DELETE_JA})(?!(?:せず|しない|しません|する(?!こと|[。、\s]|\Z)))"
 )
 _OUT_OF_JA = regex("\ue000[^、。\n\ue000]{0,40}から[^、。\n\ue000]{0,40}\\Z")
 _LISTED = ("listed", "named", "mentioned", "marked", "described", "tagged")
@@ -332,23 +339,13 @@ _TAKES_AWAY = regex(
     re.IGNORECASE,
 )
 _EVERYTHING = regex(
-    rf"{_EDGE}(?<!の)(?:{words.any_of(words.EVERYTHING)})(?!\s+(?:in|under|below|inside|within|from)\s+(?!(?:this|here|it)\b"
+    rf"{EDGE}(?<!の)(?:{words.any_of(words.EVERYTHING)})(?!\s+(?:in|under|below|inside|within|from)\s+(?!(?:this|here|it)\b"
     r"|(?:the|my|our)\s+(?:project|repo|repository|folder|directory|workspace|root)\b))",
     re.IGNORECASE,
 )
 """All of the project; what a folder holds is mentioned by the folder."""
-_GROUPS = tuple(
-    (regex(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
-    for group, globs in words.GROUPS
-)
-_EACH_OF_KIND = regex(
-    r"(?:(?<!\w)(?:all|every|each)(?:\s+of)?(?:\s+(?:the|my|our|these|those))?\s+|(?:すべて|全て|全部)の|全)\Z", re.I
-)
-_ALL_JA = regex(r"(?:は|を)?(?:すべて|全て|全部)(?:を)?(?:削除|消|除去|捨)")
-_WHOLE_ENDS = regex(r"\s*(?:[.,;!?)]|\Z|\n|(?:please|now|and)\b|[、。]|を(?:削除|消|除去|捨))", re.I)
-"""Each file of a kind; and that nothing else is said of them: logs older than a week are not all."""
-_MAKES = _verb(words.MAKE)
-_ALTERS = _verb(words.MAKE, words.CHANGE, words.COPY)
+_MAKES = verb_of(words.MAKE)
+_ALTERS = verb_of(words.MAKE, words.CHANGE, words.COPY)
 _PHRASE = regex(
     r"\s+((?:(?!(?:and|or|for|to|in|on|of|with|that|which|from|into|about|so)\b)[\w'-]+\s*){1,6})", re.IGNORECASE
 )
@@ -358,8 +355,6 @@ _DOCUMENTS = regex(rf"(?:{words.DOCUMENTS})\Z", re.IGNORECASE)
 _OBJECT_JA = regex(rf"([^\s、。をはがに]{{1,20}})(?:を|の)\S{{0,8}}?(?:{words.MAKE_JA}|{words.CHANGE_JA})")
 _TESTS_JA = regex(rf"(?:{words.TESTS_JA})\Z")
 _DOCUMENTS_JA = regex(rf"(?:{words.DOCUMENTS_JA})\Z", re.IGNORECASE)
-_ARTICLES = frozenset(words.ARTICLES.split("|"))
-_PLACES = frozenset(words.PLACES.split("|"))
 
 
 class _Said(NamedTuple):
@@ -371,6 +366,7 @@ class _Said(NamedTuple):
         mentioned, or is said of it.
     known: somebody is thanked for it, or it holds something to know, where anything else is mentioned.
     one: of the list that it stands in one entry is enough.
+    spares: an exception names it, whatever else is said of it.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -385,6 +381,7 @@ class _Said(NamedTuple):
     added: bool = False
     known: bool = False
     one: bool = False
+    spares: bool = False
     role: str = ""
 
 
@@ -401,29 +398,123 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     index = Index(tree)
     places, within = _scoped(plain, file_names.places(plain, index)[:_MOST], index)
     masked = file_names.masked(plain, places)
-    found: dict[str, Mention] = {}
+    kinds = tuple(file_kinds.find(masked, places))
+    within |= {places[each.within].start for each in kinds if each.within is not None}
     roles = _roles(masked, places, index)
-    readings = [(place, said, _mention(place, said, index))
-                for place, said in zip(places, _readings(masked, places, roles), strict=True)
-                if place.start not in within]  # fmt: skip
-    renames = _RENAMES.search(masked) is not None
+    found = _merged(
+        [(place, said, _mention(place, said, index))
+         for place, said in zip(places, _readings(masked, places, roles), strict=True)
+         if place.start not in within],
+        renames=RENAMES.search(masked) is not None,
+    )  # fmt: skip
+    for mention in (*_kinds(kinds, places, index, found), *_common(masked, tuple(found.values()), index)):
+        found.setdefault(mention.name, mention)
+    if len(found) == 1:
+        found = {name: _settled(each, masked) for name, each in found.items()}
+    starts = order_conditions.missing(masked) if len(found) > 1 else ()
+    for name in (place.name for place in places if place.start in starts and place.name in found):
+        # What is there already is none of what was to change.
+        there = found[name].kind == CHANGED and found[name].exact
+        found[name] = found[name]._replace(kind=ASIDE) if there else found[name]
+    named = _NAMED.search(masked) is not None
+    replaced = {place.name for place in places if roles.get(place.start) in (_GOES, _OVERWRITTEN)}
+    for name in replaced & {place.name for place in places if roles.get(place.start) == _COMES} & found.keys():
+        # What goes and comes back is another one then.
+        found[name] = found[name]._replace(kind=ALTERED, moved=False, renamed=False)
+    every = tuple(_less_spared(each, found.values(), index) for each in found.values())
+    return _travelling(every, index, replaced, named=named)
+
+
+def _less_spared(mention: Mention, found: Iterable[Mention], index: Index) -> Mention:
+    """The mention; of a folder that is to go while something in it is spared, what it holds is meant."""
+    if mention.kind != DELETED or not mention.folders:
+        return mention
+    spared = [each for each in found if each.kind in (DENIED, KEPT)]
+    inside = (path for path in index.tree.files if matches(mention, path))
+    return mention._replace(kind=EMPTIED) if any(matches(each, path) for path in inside for each in spared) else mention
+
+
+def _settled(mention: Mention, masked: str) -> Mention:
+    """The mention, which is already as the task wants it, where that only holds if it is missing, or there."""
+    condition = order_conditions.find(masked)
+    there = mention.exact and bool(mention.files)
+    if condition == order_conditions.MISSING and there and not mention.covers:
+        return mention._replace(kind=ASIDE, created=False, settled=condition)
+    gone = not (mention.files or mention.folders or mention.patterns)
+    if condition == order_conditions.THERE and gone and mention.kind == DELETED:
+        return mention._replace(kind=ASIDE, settled=condition)
+    return mention
+
+
+def _merged(read: Iterable[tuple[Place, _Said, Mention]], *, renames: bool) -> dict[str, Mention]:
+    """What is mentioned, each once, by its name: what decides before what does not."""
     readings = [
-        (place, said, each._replace(moved=moves, renamed=moves and renames)) for place, said, each in readings
-        for moves in (said.verb == "move" and each.kind == DELETED,)
+        (said, each._replace(moved=moves, renamed=moves and renames and each.kind == DELETED)) for _, said, each in read
+        for moves in (said.verb == "move" and each.kind in (DELETED, EMPTIED),)
     ]  # fmt: skip
     ordered = any(
-        each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
+        each.decides and not said.read and (said.direct or said.into or each.required) for said, each in readings
     )
-    others = any(each.decides and not said.known for _, said, each in readings)
-    for _, said, each in readings:
+    others = any(each.decides and not said.known for said, each in readings)
+    found: dict[str, Mention] = {}
+    for said, each in readings:
         refers = (said.read and ordered and not each.covers) or (said.known and others)
         mention = each._replace(kind=SOURCE) if refers and each.decides else each
         known = found.get(mention.name)
-        if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
+        decides = known is not None and mention.decides and not known.decides
+        if known is None or said.spares or decides or (mention.required and not known.required):
             found[mention.name] = mention
-    for mention in _common(masked, tuple(found.values())):
-        found.setdefault(mention.name, mention)
-    return tuple(found.values())
+    return found
+
+
+def _kinds(
+    kinds: Iterable[Kind], places: Sequence[Place], index: Index, found: Mapping[str, Mention]
+) -> Iterator[Mention]:
+    """The kinds of files of which something is ordered."""
+    others = bool(deciding(found.values()))
+    for each in kinds:
+        folders = index.entries(places[each.within].name)[1] if each.within is not None else []
+        globs = tuple(f"{folder}/**/{glob}" for folder in folders for glob in each.patterns if "/" not in glob)
+        said = each.said if each.said not in found else f"the {each.said}"
+        mention = Mention(said, patterns=globs or each.patterns)
+        there = any(matches(mention, path) for path in index.tree.files)
+        if each.verb in (file_kinds.CHANGE, file_kinds.CONVERT, file_kinds.COPY) and not there:
+            continue
+        if each.verb == file_kinds.KEEP:
+            yield mention._replace(kind=KEPT)
+        elif each.verb == file_kinds.CHANGE:
+            # Where anything else is mentioned, that was to change.
+            yield from () if others else (mention,)
+        elif each.verb in (file_kinds.COPY, file_kinds.CONVERT):
+            yield mention._replace(kind=COPIED if each.whole else CHANGED, converted=each.verb == file_kinds.CONVERT)
+        else:
+            whole = EMPTIED if each.verb == file_kinds.CLEAN else DELETED
+            kind = whole if each.whole else EITHER
+            yield mention._replace(kind=kind, gone=each.verb != file_kinds.CLEAN, moved=each.verb == file_kinds.MOVE)
+
+
+def _travelling(
+    found: tuple[Mention, ...], index: Index, replaced: Collection[str], *, named: bool
+) -> tuple[Mention, ...]:
+    """The mentions, with the files that have to be elsewhere at the end.
+
+    Args:
+        replaced: the names that go because others take their place.
+        named: whether they may get new names, which nobody knows.
+    """
+    moves = [each for each in found if each.name.rstrip("/") not in replaced
+             and (each.moved or each.kind == COPIED or (each.converted and each.kind == CHANGED))]  # fmt: skip
+    goals = [each for each in found if each not in moves and each.decides and not each.covers]
+    named = named or any(each.kind == MADE and not each.name.endswith("/") for each in found)
+    done = []
+    for each in found:
+        of_many = each.moved and bool(each.patterns or each.kind == EMPTIED)
+        if each in moves and (of_many if named else goals or each.kind == COPIED or each.converted):
+            here = (path for path in index.tree.files if matches(each, path))
+            there = tuple(path for path in here if not any(matches(goal, path) for goal in goals))
+            each = each._replace(travels=there, renamed=each.renamed or named)
+        done.append(each)
+    return tuple(done)
 
 
 def _scoped(text: str, places: Sequence[Place], index: Index) -> tuple[list[Place], set[int]]:
@@ -434,7 +525,7 @@ def _scoped(text: str, places: Sequence[Place], index: Index) -> tuple[list[Plac
         for at, pattern, folder, where in ((number, one, other, _IN), (number + 1, other, one, _IN_JA)):
             name = "/**/".join((*index.entries(folder.name)[1][:1], pattern.name))
             is_pattern = "*" in pattern.name and "/" not in pattern.name and where.fullmatch(between)
-            if is_pattern and name != pattern.name and any(_fits(path, name) for path in index.tree.files):
+            if is_pattern and name != pattern.name and any(fits(path, name) for path in index.tree.files):
                 found[at] = pattern._replace(name=name)
                 within.add(folder.start)
     return found, within
@@ -471,7 +562,7 @@ def deletes_files(text: str) -> bool:
     for verb in _DELETES_SOME.finditer(masked):
         said = _PHRASE.match(masked, verb.end())
         subject = [each for each in (said[1] if said else "").split() if each.lower() not in _ADVERBS]
-        if not said or not subject or _DENIED.search(masked, max(0, verb.start() - _NEAR), verb.start()):
+        if not said or not subject or DENIED_BEFORE.search(masked, max(0, verb.start() - _NEAR), verb.start()):
             continue
         stands = subject[-1] not in _LISTED and _STANDS_IN.match(masked, said.end()) is not None
         subject = subject[:-1] if subject[-1] in _LISTED else subject
@@ -491,179 +582,13 @@ def orders_passing(text: str) -> bool:
     return any(map(tests_exist.are_to_pass, sentences(text)))
 
 
-def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
-    """The mentions of which at least one has to be touched."""
-    return tuple(each for each in found if each.decides)
-
-
-def loosened(mention: Mention) -> Mention:
-    """The mention, where it is enough that another one is done."""
-    return mention._replace(kind={MADE: CHANGED, DELETED: EITHER, EMPTIED: EITHER}.get(mention.kind, mention.kind))
-
-
 def sole(found: Sequence[Mention], text: str) -> Mention | None:
     """The one file that a task orders to be created, where that is the whole order; None otherwise."""
     if len(found) != 1 or not found[0].created:
         return None
     masked = _blackened(text, Tree(found[0].files))
-    others = {match.lastgroup for match in (*_verbs(masked), *_VERB_JA.finditer(masked))}
+    others = {match.lastgroup for match in (*verbs(masked), *VERB_JA.finditer(masked))}
     return found[0] if others <= {"make"} else None
-
-
-def judged(
-    found: Sequence[Mention], after: Tree, touched: Mapping[str, str], *, unnamed: bool = False,
-    files: bool = False, made: Collection[str] = (), about: Collection[str] | None = None, later: Collection[str] = (),
-) -> Outcome:
-    """What became of what a task mentions.
-
-    Args:
-        after: the project now.
-        touched: what became of each path since the task was begun: new, changed or deleted.
-        unnamed: whether the task orders a deletion by some word.
-        files: whether that is one of files.
-        made: folders that are new since then.
-        about: the names that this part of the task is about; all of them where left out.
-        later: those that a later part is about.
-
-    Source: seed 001, Properties 8 and 31.
-    """
-    state = _State(after, touched, frozenset(made), [each for each in found if each.kind in (DENIED, KEPT)])
-    decide = [each for each in deciding(found) if each.name not in later]
-    here = [each for each in decide if about is None or each.name in about]
-    unmet = [_sentence(each) for each in decide if each.required and not state.is_done(each)]
-    # What went does not stand for what was to change (RUN-35).
-    least = [each for each in here if not each.covers] or here
-    if least and not unmet and not any(state.is_touched(each) for each in least):
-        unmet = [_sentence(each) for each in least]
-    if not unmet and not made and all(change == GONE for change in touched.values()):
-        unmet = [f"{each.name} was deleted, and nothing has a new name" for each in here if each.renamed]
-    if files and touched and GONE not in touched.values() and not any(each.covers for each in decide):
-        unmet = ["no file was deleted"]
-    sources = [each for each in found if each.kind == SOURCE]
-    if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
-        unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
-    hurt = [each for each in found if state.is_hurt(each)]
-    how = {DENIED: "changed, which the task forbids", SOURCE: "deleted, which the task refers to"}
-    unmet += [f"{each.name} was {how.get(each.kind, 'deleted, which the task forbids')}" for each in hurt]
-    gone = [path for path, change in touched.items() if change == GONE]
-    deleted = tuple(path for path in gone if any(each.covers and _matches(each, path) for each in found))
-    deleted += tuple(each.name for each in found if each.covers and state.is_folder_gone(each) and not deleted)
-    kept = [path for path, change in touched.items() if change != GONE]
-    return Outcome(
-        unmet=tuple(dict.fromkeys(unmet)),
-        untouched=tuple(each.name for each in found if each.kind not in (DENIED, KEPT) and not state.is_touched(each)),
-        unmentioned=tuple(path for path in kept if not any(_matches(each, path) for each in found)),
-        deleted=deleted, stray=tuple(path for path in gone if path not in deleted),
-        folders=tuple(each.name for each in decide if state.is_folder_made(each)),
-        unnamed=unnamed and not decide,
-    )  # fmt: skip
-
-
-def undone(found: Collection[Mention], after: Tree, touched: Mapping[str, str]) -> Iterator[Mention]:
-    """Those mentions of which what is ordered was not done; the arguments are those of `judged`."""
-    state = _State(after, touched, frozenset())
-    return (each for each in found if not state.is_done(each))
-
-
-class _State:
-    """The project after the work, asked about single mentions."""
-
-    def __init__(
-        self, after: Tree, touched: Mapping[str, str], made: frozenset[str], spared: Sequence[Mention] = ()
-    ) -> None:
-        self._after, self._touched, self._made, self._spared = after, touched, made, spared
-
-    def _changes(self, mention: Mention) -> set[str]:
-        return {change for path, change in self._touched.items() if _matches(mention, path)}
-
-    def is_touched(self, mention: Mention) -> bool:
-        """Whether something that fits became of it."""
-        changes = self._changes(mention)
-        if mention.kind == DELETED:
-            return (GONE in changes or bool(mention.files or mention.folders)) and not self._is_left(mention)
-        if mention.kind == EMPTIED:
-            return (GONE in changes or self.is_folder_gone(mention)) and not self._is_filled(mention)
-        if not mention.gone and (changes - {GONE} or self.is_folder_made(mention)):
-            return True
-        return mention.kind == EITHER and (GONE in changes or self.is_folder_gone(mention))
-
-    def is_done(self, mention: Mention) -> bool:
-        """Whether what is ordered of it by itself was done."""
-        if mention.kind == DELETED:
-            return not self._is_left(mention)
-        if mention.kind == EMPTIED:
-            return not self._is_filled(mention)
-        there = mention.kind == MADE and mention.name in self._after.files
-        return there or self.is_touched(mention)
-
-    def is_hurt(self, mention: Mention) -> bool:
-        """Whether it was changed in a way that the task forbids."""
-        changes = self._changes(mention)
-        # Tests that are only referred to, as those that have to pass, prove nothing once they are gone.
-        kept = mention.kind == KEPT or (mention.kind == SOURCE and tests_exist.is_of_tests(mention.name))
-        return (mention.kind == DENIED and bool(changes)) or (kept and GONE in changes)
-
-    def _is_left(self, mention: Mention) -> bool:
-        """Whether anything is left of what has to be gone; one of several files of a name is enough."""
-        if mention.patterns:
-            return self._is_filled(mention)
-        left = [path for path in mention.files if path in self._after.files]
-        left += [path for path in mention.folders if path in self._after.folders]
-        return bool(left) and (mention.exact or len(left) == len(mention.files) + len(mention.folders))
-
-    def _is_filled(self, mention: Mention) -> bool:
-        below = (path for path in self._after.files if _matches(mention, path))
-        return any(not any(_matches(each, path) for each in self._spared) for path in below)
-
-    def is_folder_gone(self, mention: Mention) -> bool:
-        """Whether it was a folder that is there no more."""
-        return bool(mention.folders) and not any(path in self._after.folders for path in mention.folders)
-
-    def is_folder_made(self, mention: Mention) -> bool:
-        """Whether it is a folder that was not there before; `notes.md` is a file, unless it is called a folder."""
-        if file_names.has_extension(mention.name):
-            return False
-        return any(file_names.named(mention.name.rstrip("/"), path) for path in self._made)
-
-
-def _sentence(mention: Mention) -> str:
-    if mention.tests:
-        return "no test was written or changed"
-    there = mention.files or mention.folders or mention.patterns
-    said = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted", EMPTIED: "emptied"}
-    word = "deleted" if mention.gone else said.get(mention.kind, "changed")
-    return f"{mention.name} was not {word if there or mention.kind != CHANGED else 'created'}"
-
-
-def _matches(mention: Mention, path: str) -> bool:
-    """Whether a path is what a mention means, or lies below it."""
-    if mention.tests:
-        return tests_exist.is_of_tests(path)
-    if mention.patterns:
-        return any(_fits(path, pattern) for pattern in mention.patterns)
-    if path in mention.files or any(path.startswith(f"{folder}/") for folder in mention.folders):
-        return True
-    if mention.exact:
-        return False
-    name = mention.name.rstrip("/")
-    return file_names.named(name, path) or f"/{name.casefold()}/" in f"/{path.casefold()}"
-
-
-def _fits(path: str, pattern: str) -> bool:
-    if pattern == "**":
-        return True
-    if pattern.endswith("/**"):
-        return fnmatch.fnmatchcase(f"/{path}", f"*/{pattern[:-3]}/*")
-    if "/" not in pattern:
-        return fnmatch.fnmatchcase(path.rpartition("/")[2], pattern)
-    return re.fullmatch(_glob(pattern), path) is not None
-
-
-@functools.cache
-def _glob(pattern: str) -> str:
-    """A pattern of paths, in which one star stays within a folder and two do not."""
-    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.sub(r"\*\*/|\*\*|\*|\?|[^*?]+", lambda match: parts.get(match[0]) or re.escape(match[0]), pattern)
 
 
 def _blackened(text: str, tree: Tree = NOTHING) -> str:
@@ -671,18 +596,28 @@ def _blackened(text: str, tree: Tree = NOTHING) -> str:
     return file_names.masked(plain, file_names.places(plain, Index(tree)))
 
 
+_LED = regex(
+    r"\s+(?:all\s+(?:of\s+)?)?(?:these|those|them|the\s+following)(?:\s+\w+){0,2}\s+(?:to|into|in|under)\s+"
+    r"[^\n]{0,20}\ue000[^\n]{0,20}\s*\Z",
+    re.IGNORECASE,
+)
+"""What says where all of a list is moved that stands behind it."""
+
+
 class _Hearing:
     """What was said up to a place: the last verb, and whether it is denied."""
 
     verb, since, lead, denied, closed, perhaps = "", 0, False, False, False, False
-    listed, spoken, label = False, False, False
+    listed, spoken, label, led = False, False, False, False
 
     def hear(self, event: re.Match[str], text: str) -> None:
         """Take in what stands between two mentions; a list keeps the verb of the line that leads to it."""
         kind = event.lastgroup or ""
         if kind == "item":
             if self.verb:
-                self.lead = self.lead or not _is_object(text[max(self.since, event.start() - _NEAR) : event.start()])
+                lead = text[max(self.since, event.start() - _NEAR) : event.start()]
+                self.led = self.led or (self.verb == "move" and _LED.match(lead) is not None)
+                self.lead = not self.led and (self.lead or not is_object(lead))
                 self.since = event.end()
             # What is denied of a list is denied of each item.
             self.spoken = self.spoken if self.listed else bool(self.verb)
@@ -704,7 +639,7 @@ class _Hearing:
             self.verb, self.denied, self.closed, self.listed, self.label = "", True, False, False, kind == "label"
         elif kind in ("if", "if_ja"):
             self.perhaps = True
-        elif kind != "plain" and not _NOUN.search(text, max(0, event.start() - 12), event.start()):
+        elif kind != "plain" and not NOUN.search(text, max(0, event.start() - 12), event.start()):
             # A verb in the line of a label, or in a list that a whole sentence leads to, is an order of its own.
             own = self.spoken if self.listed else self.label
             self.denied, self.perhaps = self.denied and not self.closed and not own, self.perhaps and not self.closed
@@ -713,28 +648,23 @@ class _Hearing:
             self.since, self.lead, self.closed = event.end(), False, False
 
 
-def _verbs(text: str) -> list[re.Match[str]]:
-    """The verbs of a text that are not nouns."""
-    return [each for each in _VERB.finditer(text) if not _NOUN.search(text, max(0, each.start() - 12), each.start())]
-
-
-def _is_object(between: str) -> bool:
-    """Whether what follows these words is what the verb before them is about: no preposition, few words, no turn."""
-    said = [word for word in re.findall(r"[^\W\d_][\w'-]*", between.lower()) if word not in _ARTICLES]
-    return _PLACES.isdisjoint(said) and len(said) <= 2 and not (said and re.search(r"[:,\n]", between))
-
-
 def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
     """What becomes of each place, by its start, that a replacement of one file by another tells of."""
     roles: dict[int, str] = {}
-    for each in renamed_files.find(text) if len(places) > 1 else ():
+    for each in renamed_files.find(text) if places else ():
         old, new = ([place for place in places if start <= place.start < end] for start, end in (each.old, each.new))
         if each.kind == renamed_files.REPLACED and not _there(old, index) and _there(new, index):
             old, new = new, old
+        if each.kind in _TURNS:
+            turned = {place.start: _TURNS[each.kind] for place in _turned(each.kind, old, new, index)}
+            if each.kind == renamed_files.ENTERED and turned:
+                turned |= {place.start: _HOLDS_NAMES for place in new}
+            roles = turned | roles
+            continue
         if not old or not new or (each.kind == renamed_files.TURNED and _kind(old) != _kind(new)):
             continue
         if each.kind == renamed_files.FILLED:
-            roles |= {place.start: SOURCE for place in new}
+            roles = {place.start: SOURCE for place in new} | roles
             continue
         overwrites = each.kind not in (renamed_files.RENAMED, renamed_files.ARCHIVED) and _there(new, index)
         goes, comes = (_OVERWRITTEN, SOURCE) if overwrites else (_GOES, _COMES)
@@ -745,6 +675,21 @@ def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
         for place, role in (*((place, goes) for place in old), *((place, comes) for place in new)):
             roles.setdefault(place.start, role)
     return roles
+
+
+def _turned(kind: str, old: Sequence[Place], new: Sequence[Place], index: Index) -> Sequence[Place]:
+    """The places that stay in a replacement: files that are copied into a folder, or two that are swapped."""
+    if kind == renamed_files.SWAPPED:
+        both = list(dict.fromkeys((*old, *new)))
+        return both if len(both) == 2 and all(index.has(each.name) for each in both) else ()
+    folder = any(each.folder or index.entries(each.name)[1] for each in new)
+    if kind == renamed_files.ENTERED:
+        ignores = any(each.name.endswith("ignore") for each in new)
+        return [each for each in old if not folder and (ignores or "*" in each.name or index.has(each.name))]
+    known = all("*" in each.name or index.entries(each.name)[0] for each in old)
+    if kind == renamed_files.CONVERTED:
+        return [each for each in old if index.entries(each.name)[0]]
+    return old if folder and (known or all(index.has(each.name) for each in old)) else ()
 
 
 def _there(places: Iterable[Place], index: Index) -> bool:
@@ -770,40 +715,58 @@ def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> l
     heard, at, first = _Hearing(), 0, 0
     announced = list(_ANNOUNCED.finditer(text))
     while first < len(places):
-        last, either = first, False
-        while last + 1 < len(places):
-            until = min(places[last + 1].start, places[last].end + _NEAR)
-            join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
-            if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
-                break
-            if _PARAGRAPH.search(join[0]) and text[places[last + 1].end :][:1].strip():
-                break  # a sentence begins behind a list
-            last, either = last + 1, either or bool(join["or"])
+        last, either = _last_of_list(text, places, first)
         start, end = places[first].start, places[last].end
         for event in _EVENT.finditer(text, at, start):
             heard.hear(event, text)
         stop = places[last + 1].start if last + 1 < len(places) else len(text)
         before, after = text[max(at - 1, start - _NEAR, 0) : start], text[end : min(stop, end + _NEAR)]
-        if _JAPANESE.match(after.lstrip("\"'`」』)]* ")):
+        if _JAPANESE.match(after.lstrip("\"'`」』)]* 、")):
             said = _japanese(before, text[end : end + _NEAR].lstrip("\"'`」』)]* "), after, heard)
         else:
             said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
+        # "a.md too" takes the order of what was named before.
+        said = found[-1] if found and (_TOO.match(after) or _THE_SAME.search(before)) and found[-1].verb else said
         later = next((each[0] for each in announced if each.start() <= start < each.end()), None)
         if later is not None:
             said = _Said(said.verb, kind=KEPT if _TAKES_AWAY.search(later) else SOURCE)
         which = _SOME_AFTER.match(after) if last > first and not heard.verb else None
         if which:
-            said = _Said(next(name for name, _, _ in _CLASSES if which[name]), True)
+            said = _Said(next(name for name, _, _ in CLASSES if which[name]), True)
             spared |= list_parts.spared_of(which, range(first, last + 1))
         for each in range(first, last + 1):
             role = roles.get(places[each].start) if not heard.denied else None
-            replaced = _Said("move", True, optional=said.optional or either, role=role) if role else None
+            replaced = _replaced(role, optional=said.optional or either) if role else None
             meant = _contrary(said) if each in spared else said._replace(one=either or each in any_of)
             found.append(_of_shell(places, each) if places[each].shell else replaced or meant)
         # What follows the object of a move is where it goes.
         heard.closed, heard.lead = True, heard.lead or heard.verb == "move"
         at, first = end, last + 1
     return found
+
+
+def _last_of_list(text: str, places: Sequence[Place], first: int) -> tuple[int, bool]:
+    """The last place of the list that begins with one, and whether one of them is enough."""
+    last, either = first, False
+    while last + 1 < len(places):
+        until = min(places[last + 1].start, places[last].end + _NEAR)
+        join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
+        if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
+            break
+        if _PARAGRAPH.search(join[0]) and text[places[last + 1].end :][:1].strip():
+            break  # a sentence begins behind a list
+        last, either = last + 1, either or bool(join["or"])
+    return last, either
+
+
+def _replaced(role: str, *, optional: bool) -> _Said:
+    """What is said of a place by its part in a replacement."""
+    if role == _MOVES:
+        return _Said("move", True, optional=optional)
+    if role in (_CONVERTS, _HOLDS_NAMES):
+        return _Said("change", True, optional=optional, role=role)
+    stays = role in (COPIED, ALTERED)
+    return _Said("change" if stays else "move", True, role * stays, optional=optional, role=role)
 
 
 def _contrary(said: _Said) -> _Said:
@@ -820,11 +783,11 @@ def _of_shell(places: Sequence[Place], number: int) -> _Said:
 
 
 def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
-    direct = bool(heard.verb) and not heard.lead and _is_object(between) and not _OWNS.match(after)
+    direct = bool(heard.verb) and not heard.lead and is_object(between) and not _OWNS.match(after)
     said = _Said(heard.verb, direct, optional=heard.perhaps)
     if heard.verb == "delete" and _OR_ELSE.match(after):
         said = said._replace(optional=True)
-    phrase = _phrase(said, before, after) or _excepted(said, before, between, heard)
+    phrase = _phrase(said, before, between, after) or _excepted(said, before, between, after, heard)
     phrase = phrase or _instead(said, before, after, heard)
     if phrase is not None:
         return phrase
@@ -837,11 +800,13 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         return said._replace(kind=KEPT if goes else DENIED)
     if _ALONE.match(after):
         return said._replace(kind=DENIED)
-    if _KEEPS.search(before) and not after.strip("\"'`) ")[:1].isalpha():
+    if _KEEPS.search(before) and (not after.strip("\"'`) ")[:1].isalpha() or _KEEPS_AND.match(after)):
         return said._replace(kind=KEPT)
-    if _PASSIVE.match(after) or (_ENSURED.search(before) and _AWAY.match(after)):
+    part = not heard.verb and _PART.search(before)
+    part = part or _INTO.search(before)
+    if (not part and _PASSIVE.match(after)) or (_ENSURED.search(before) and _AWAY.match(after)):
         return _Said("delete", True)
-    if (away := _put_away(said, before, after)) is not None:
+    if not part and (away := _put_away(said, before, after)) is not None:
         return away
     read = _READ.search(before) or _READ_AFTER.match(after) or _RELATIVE.search(before)
     return said._replace(
@@ -859,15 +824,18 @@ def _put_away(said: _Said, before: str, after: str) -> _Said | None:
         return _Said("delete", True)
     if not (_UNNEEDED.match(after) or _UNNEEDED_BEFORE.search(before)):
         return None
-    if (said.verb == "clean" and said.direct) or _CLEAN_IT.match(after):
+    if (said.verb == "clean" and said.direct) or _CLEAN_IT.match(after) or _THEN_GO.match(after):
         return _Said("delete", True)
     return said._replace(kind=EITHER) if not said.verb and not _DO_IT.search(after) else None
 
 
 def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | None:
     """What a folder is emptied of, and what is to be done instead of what is denied; None elsewhere."""
+    if heard.denied and heard.verb and _ONLY.search(before):
+        return said._replace(direct=True)
     if not heard.denied:
-        empties = heard.verb in ("delete", "clean", "move") and _ALL_OF.search(before)
+        goes = heard.verb in ("delete", "clean", "move") or (not heard.verb and _PASSIVE.match(after))
+        empties = goes and _ALL_OF.search(before)
         return said._replace(kind=EMPTIED) if empties else None
     instead = _INSTEAD.match(after)
     if instead is not None:
@@ -875,21 +843,25 @@ def _instead(said: _Said, before: str, after: str, heard: _Hearing) -> _Said | N
     return _Said("move", True) if _RENAME_IT.search(after) else None
 
 
-def _excepted(said: _Said, before: str, between: str, heard: _Hearing) -> _Said | None:
+def _excepted(said: _Said, before: str, between: str, after: str, heard: _Hearing) -> _Said | None:
     """What an exception before a place says of it; None where there is none."""
     found = _EXCEPT.search(before)
+    if found is not None and found[0].strip().lower().startswith("ignore") and _BY_GIT.match(after):
+        return said._replace(kind=SOURCE)
     if found is None:
         return said._replace(kind=DENIED) if _ALL_BUT.search(between) and not heard.denied else None
     if _NOTHING_ELSE.search(before, 0, found.start() + 1):
         return said._replace(direct=True, optional=True, read=True)
-    return said if heard.denied else said._replace(kind=DENIED)
+    return said if heard.denied else said._replace(kind=DENIED, spares=True)
 
 
-def _phrase(said: _Said, before: str, after: str) -> _Said | None:
+def _phrase(said: _Said, before: str, between: str, after: str) -> _Said | None:
     """What a set phrase says of a place, whatever verb was heard; None where there is none."""
     if _NOTHING.search(before) and _MAY.match(after):
         return said._replace(kind=DENIED)
-    if _PROGRAM.match(before) or _EVIDENCE.search(before):
+    if "\ue000" in between and _CONDITION.search(before):
+        return said._replace(kind=SOURCE)
+    if _PROGRAM.match(before) or _EVIDENCE.search(before) or (_SPOKEN_IN.search(before) and _TAKES_OUT.search(after)):
         return said._replace(kind=SOURCE)
     if _KNOWN_FROM.search(before):
         return said._replace(known=True)
@@ -917,12 +889,12 @@ def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
     particle = _PARTICLE.match(after)
     which = particle["particle"] if particle else ""
     sentence = rest.partition("。")[0]
-    verb = _VERB_JA.search(sentence)
+    verb = VERB_JA.search(sentence)
     if verb and verb.lastgroup in ("delete", "move") and _RELATIVE_JA.match(sentence, verb.end()):
         if which in ("", "を"):
             return _Said(kind=SOURCE)
-        verb = _VERB_JA.search(sentence, verb.end())
-    verb = verb or next(iter(_verbs(rest)), None)
+        verb = VERB_JA.search(sentence, verb.end())
+    verb = verb or next(iter(verbs(rest)), None)
     noun = which == "の" and particle is not None and verb is not None and verb.start() == particle.end()
     kind = (verb.lastgroup or "") if verb else ""
     if kind != "move" and _FROM_JA.match(rest):
@@ -941,16 +913,20 @@ def _phrase_ja(before: str, after: str) -> _Said | None:
         return _Said("delete", True)
     if _KEPT_JA.match(after):
         return _Said(kind=KEPT)
+    if _EXCEPT_JA.match(after):
+        return _Said(kind=DENIED)
+    if _NEW_KIND_JA.match(after):
+        return _Said("move", True)
     if after.startswith(words.FOUND_JA) and _KNOWN_FROM_JA.search(before):
         return _Said(known=True)
-    verb = _VERB_JA.search(after) if _EXTENSION_JA.match(after) else None
+    verb = VERB_JA.search(after) if _EXTENSION_JA.match(after) else None
     return _Said("move", True) if verb and verb.lastgroup in ("change", "move") else None
 
 
 def _instead_ja(after: str) -> _Said | None:
     """What is to be done in Japanese instead of a deletion; None where there is nothing of it."""
     instead = _INSTEAD_JA.match(after)
-    verb = _VERB_JA.search(instead["rest"]) if instead else None
+    verb = VERB_JA.search(instead["rest"]) if instead else None
     return _Said(verb.lastgroup or "", True) if verb and verb.lastgroup not in ("delete", "move") else None
 
 
@@ -958,7 +934,7 @@ def _tidied_ja(before: str, rest: str, after: str) -> _Said | None:
     """As `_put_away`: what is tidied away may go or change, and goes where nobody needs it."""
     unneeded = _UNNEEDED_JA.match(after) or _UNNEEDED_BEFORE_JA.search(before)
     said = rest.partition("\ue000")[0] if unneeded else after.partition("。")[0]
-    verb, tidy = _VERB_JA.search(said), _TIDY_JA.search(said)
+    verb, tidy = VERB_JA.search(said), _TIDY_JA.search(said)
     if tidy and (verb is None or tidy.start() <= verb.start()):
         if unneeded:
             return _Said("delete", True)
@@ -967,11 +943,12 @@ def _tidied_ja(before: str, rest: str, after: str) -> _Said | None:
         return _Said("change", True, EITHER) if tidy["tidy"] and is_object else None
     if unneeded and verb and verb.lastgroup == "delete" and "。" in said[: verb.start()]:
         return _Said("delete", True)
-    return _Said("", True, EITHER) if unneeded and verb is None and not _verbs(said) else None
+    return _Said("", True, EITHER) if unneeded and verb is None and not verbs(said) else None
 
 
 def _is_emptied_ja(kind: str, which: str, after: str) -> bool:
-    return (kind == "clean" and which in ("", "を")) or (kind == "delete" and _INSIDE_JA.match(after) is not None)
+    inside = kind in ("delete", "move") and _INSIDE_JA.match(after) is not None
+    return inside or (kind == "clean" and which in ("", "を"))
 
 
 def _mention(place: Place, said: _Said, index: Index) -> Mention:
@@ -999,6 +976,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     return Mention(
         place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
         exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED), gone=gone,
+        converted=said.role == _CONVERTS,
     )  # fmt: skip
 
 
@@ -1007,22 +985,13 @@ def _is_word(name: str) -> bool:
     return name not in words.NAMES.get(name.lower(), (name,))
 
 
-def _is_whole(masked: str, group: re.Match[str]) -> bool:
-    """Whether each file of a kind is meant, without any limit behind it."""
-    if not _WHOLE_ENDS.match(masked, group.end()):
-        return _ALL_JA.match(masked, group.end()) is not None
-    return _EACH_OF_KIND.search(masked, 0, group.start()) is not None
-
-
-def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
-    """What is mentioned by a common word: logs that are to be deleted, tests that are to be written."""
-    if _DELETES.search(masked):
-        for group, patterns in _GROUPS:
-            said = (each for each in group.finditer(masked) if file_names.NEXT_WORD.match(masked, each.end()))
-            for each in itertools.islice(said, 1):
-                yield Mention(each[0], DELETED if _is_whole(masked, each) else EITHER, patterns=patterns)
-        if _EVERYTHING.search(masked) and not deciding(found):
-            yield Mention("everything", EITHER, patterns=("**",))
+def _common(masked: str, found: Sequence[Mention], index: Index) -> Iterator[Mention]:
+    """What is mentioned by a common word besides kinds of files: all of a project, tests that are to be written."""
+    if _DELETES.search(masked) and _EVERYTHING.search(masked) and not deciding(found):
+        yield Mention("everything", EITHER, patterns=("**",))
+    if _IGNORED.search(masked) and not any(each.name.endswith("ignore") for each in found):
+        files, _, exact = index.entries(".gitignore")
+        yield Mention(".gitignore", CHANGED if files else MADE, tuple(files), exact=exact)
     # "Fix the failing tests" is about what they test.
     subjects = tuple(_subjects(tests_exist.TO_PASS.sub(" ", masked), _MAKES))
     if any(_TESTS.search(each) or _TESTS_JA.search(each) for each in subjects) and not deciding(found):
@@ -1049,7 +1018,8 @@ def to_change(text: str, found: Sequence[Mention]) -> tuple[str, ...] | None:
     Source: seed 001, Property 11.
     """
     decide = [each for each in deciding(found) or found if not each.covers]
-    named = tuple(path for each in decide for path in (each.files or (each.name,)) if not each.tests)
+    means = ((each.files or each.travels or each.patterns or (each.name,)) for each in decide if not each.tests)
+    named = tuple(itertools.chain.from_iterable(means))
     masked = _blackened(text)
     said = list(_subjects(masked, _ALTERS))
     subjects = [each for each in said if each]
@@ -1062,8 +1032,3 @@ def to_change(text: str, found: Sequence[Mention]) -> tuple[str, ...] | None:
         return None
     return () if subjects or _DELETES.search(masked) else None
 
-
-def means(found: Sequence[Mention], path: str) -> bool:
-    """Whether any mention means a path, or a folder that it lies in."""
-    named = file_names.named
-    return any(_matches(each, path) or named(each.name.rstrip("/"), path) or path in each.folders for each in found)

@@ -26,7 +26,7 @@ MAKE = (
     "|make sure|ensure|new|need|want"
     "|install|deploy|commit|publish|push|enable|configure|release|integrate|upload|download|bootstrap|register|ship"
     "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me|whip up|knock up|throw together"
-    "|see to it"
+    "|see to it|undelete"
 )
 CHANGE = (
     f"{_MISTYPED}|"
@@ -43,7 +43,8 @@ CHANGE = (
     "|must contain|must say|must have|should contain|should say|should have|needs? to contain|has to contain|tidy up"
     "|must be|should be|needs? to be|has to be|have to be|do it|do this|do that|wrap|unify|merge|modernize"
     "|modernise|unblock|restart|harmoni[sz]e|normali[sz]e|standardi[sz]e|streamline|deduplicate|toggle"
-    "|continue|proceed|resume|carry on|go on|keep going|keep working|roll back|rollback|back out|exchange"
+    "|continue|proceed|resume|carry on|go on|keep going|keep working|roll back|rollback|back out|exchange|interchange"
+    "|transpose|start ignoring|stop ignoring|untrack"
 )
 DELETE = (
     f"{slips('delete', 'remove')}|"
@@ -65,7 +66,7 @@ FILES_JA = (
 )
 """What files hold, by the word for it; where these are to go, files go, unless it is said in what they stand."""
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
-MOVE = f"rename|move|mv|relocate|{slips('rename')}"
+MOVE = f"rename|move|mv|relocate|transfer|sweep|{slips('rename')}"
 UNNEEDED = (
     "(?:no longer|not|never|isn['\u2019]t|aren['\u2019]t)(?: being| be)?"
     " (?:needed|used|required|necessary|wanted|in use|of(?: any)? use)"
@@ -82,8 +83,24 @@ UNNEEDED_JA = (
     "|必要(?:が|は|の)?な[いく]"
 )
 TIDY_JA = "片付け|片づけ|かたづけ"
-PUT_AWAY = "tidy|clear|clean|throw|put|sweep|take|chuck|toss|move"
+PUT_AWAY = "tidy|clear|clean|throw|put|sweep|take|chuck|toss|move|kick|weed"
 TRASH = "trash|bin|recycle bin|rubbish|garbage|waste ?basket|dustbin"
+THEM = "it|them|this file|that file|these|those|this|that"
+HERE = "(?:here|(?:the|this|our|my) (?:project|repo|repository|code ?base|folder|directory|way))"
+PUT_IT_AWAY = (
+    f"(?:{PUT_AWAY}) (?:{THEM}) (?:(?:away|out)(?: of {HERE})?(?! of )|(?:in|into|to) (?:the )?(?:{TRASH}))"
+    f"|bin (?:{THEM})|let (?:{THEM}) go"
+)
+"""What deletes the file that was named before."""
+_MAY_GO = "(?:can|may|should|must|shall|has to|have to|needs? to|ought to)(?: now| all| both| safely| really| just)*"
+MAY_GO = (
+    f"{_MAY_GO} (?:be (?:deleted|removed|erased|dropped|discarded|thrown (?:away|out)|taken out|got rid of)"
+    "|go(?: away)?)"
+    "(?=\\s*(?:[.,;:!)\n]|\\Z))"
+)
+"""What says of a file that it may go, which orders it."""
+REMAIN = "(?:should|must|may|shall|are to) (?:remain|stay|exist|be (?:left|there|kept))"
+"""What says that of no file, so that all of a kind are to go."""
 COPY = (
     "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
     "|compile|merge"
@@ -103,7 +120,7 @@ CHANGE_JA = (
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
     "|片づけ|かたづけ|元に戻|もとに戻|取り消|差し戻|復元|巻き戻|最新に|最新の状態に|きれいに|見直|日本語化|書き起こ|直せ|有効に|無効に|オンに|オフに|太字に|斜体に"
-    "|続け|続行|再開|進め|(?<![片名日受])付け(?=て|る|ろ|加え)|(?<!見)(?<!気を)つけ(?=て|る|ろ)"
+    "|続け|続行|再開|進め|外し|外す|外せ|交換|スワップ|(?<![片名日受])付け(?=て|る|ろ|加え)|(?<!見)(?<!気を)つけ(?=て|る|ろ)"
 )
 DELETE_JA = (
     "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て|(?:処分|始末|廃棄|撤去)(?=し|す|せ|を?お願|。|\\Z)"
@@ -171,10 +188,15 @@ GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
 WISHES = (
+    f"(?:{PUT_IT_AWAY})(?!\\w)|\ue000[^.;\n]{{0,60}} {MAY_GO}|(?:{PUT_AWAY}) \\w+ of (?:{THEM}) (?:out|away)"
+    f"|(?:files?|folders?|logs|caches|backups)(?: \\w+){{0,2}} {MAY_GO}|no(?: \\w+){{1,3}} {REMAIN}"
+    "|take [^.;\n\ue000]{1,40} out of [\"'`*(]*\ue000|let [\"'`*(]*\ue000+[\"'`*)]* go(?!\\w)|"
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
     f"|(?:{PUT_AWAY}) [\"'`*]*(?:the )?[\"'`*]*\ue000+[\"'`*]*(?: file)? (?:away|out)(?!\\w)"
     "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
-    "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
+    "|git-?ignore [\"'`*]*\ue000|git (?:to )?ignore [\"'`*]*\ue000"
+    "|(?:ignore|exclude) [\"'`*]*\ue000[^.;\n]{0,60}? (?:in|by|from|with|for) git(?!\\w)"
+    "|(?:goes|go|belongs?) (?:in|into|to|under) [\"'`*(]*\ue000"
     "|(?:print|log|pipe|redirect)\\b[^.;\n]{0,60}? (?:in)?to [\"'`*(]*\ue000"
     "|(?:reply|answer|respond) in [\"'`*(]*\ue000|have [\"'`*(]*\ue000+[\"'`*)]* in place(?!\\w)"
 )
@@ -199,7 +221,7 @@ POLITE_JA = (
 )
 ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
-    "|頼む|て(?![いあ])|(?=[。!:\uff1a\\s]*\\Z))"
+    "|頼む|て(?![いあ])|(?=[。!:\uff1a\\s]*\\Z)|(?=[:\uff1a]\\s*[「`]?\ue000))"
 )
 
 SET_JA = "を[^、。\\s]{1,15}[くに](?=して(?![いあ]))"
@@ -343,7 +365,7 @@ DENIALS = (
     "|instead\\s+of\\s+\\w+ing|rather\\s+than\\s+\\w+ing"
     "|no other file"
     "|no other files"
-    "|on no account|under no circumstances|by no means|in no case"
+    "|neither|on no account|under no circumstances|by no means|in no case"
 )
 LABELS = (
     "off limits|off-limits|out of scope|not in scope|as they are|as it is|unchanged|untouched|intact|alone|touched"
@@ -352,7 +374,8 @@ LABELS = (
 """What denies the list that follows it, behind a colon."""
 NO_DENIALS = (
     "do not like|don't like"
-    "|do not need(?! to)|don't need(?! to)|don\u2019t need(?! to)"
+    "|do not need(?! to)|don't need(?! to)|don\u2019t need(?! to)|do not want(?! to)|don't want(?! to)"
+    "|don\u2019t want(?! to)"
     "|do not forget|don't forget|don\u2019t forget|do not hesitate|don't hesitate|do not fail|don't fail|do not just"
     "|don't just|do not only|don't only|without fail|without delay|never mind"
 )
@@ -363,27 +386,82 @@ DENIALS_JA = (
     "|以外|はそのまま"
 )
 EXCEPTIONS = (
-    "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
-    "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
-    "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
+    "not|no need to|except|except for|with the exception of|other than|apart from|excluding|all but|everything but"
+    "|anything but|nothing but"
+    "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but|every\\s\\S+(?:\\s\\S+)?\\s+save"
+    "|all\\s\\S+(?:\\s\\S+)?\\s+but|all\\s\\S+(?:\\s\\S+)?\\s+save|each\\s\\S+(?:\\s\\S+)?\\s+but"
+    "|each\\s\\S+(?:\\s\\S+)?\\s+save|but not|ignore|skip|save for"
     "|but nothing in|and nothing in|but nothing under|no changes? to|no changes? in|no edits? to|no edits? in"
     "|no modifications? to|no modifications? of|no modifications? in|certainly not|definitely not"
 )
 UNTOUCHED = (
     "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is"
-    "|as it is|as they are|the way it is|not be changed|not be touched"
+    "|as it is|as they are|the way it is|where it is|where they are|not be changed|not be touched"
     "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
     "|for reference only|out of scope|not in scope"
 )
+_GONE = "(?:do(?:es)? not|don't|doesn't|don\u2019t|doesn\u2019t) (?:yet |already )?exist(?: yet)?"
+_ABSENT = (
+    f"(?:{_GONE}|(?:is|was|are) (?:still )?(?:missing|absent|not (?:there|present|in place)(?: yet)?)"
+    "|isn['\u2019]t (?:there|present)(?: yet)?)"
+)
+_PRESENT = "(?:(?:still |already )?exists?(?: already)?|(?:is|was|are) (?:still |already )?(?:there|present|around))"
+_WHERE_IF = "(?:only )?(?:if|when|where|whenever|in case|should it be that)"
+_LEAVE = "(?:leave it|do nothing|skip it)[;,.]? (?:otherwise|else|if not),?"
+IF_MISSING = (
+    f"unless {{name}} {_PRESENT}", "unless there(?:['\u2019]s| is) (?:already )?{name}",
+    f"{_WHERE_IF} {{name}} {_ABSENT}",
+    f"{_WHERE_IF} there(?:['\u2019]s| is) (?:not|no) {{name}}(?: yet)?",
+    f"{{name}},? unless (?:it|one|that file|this file) {_PRESENT}",
+    "{name},? unless there(?:['\u2019]s| is) (?:already one|one(?: already)?)",
+    f"{{name}}(?: (?:with|containing|saying|holding) [^.,;:\n\ue000]{{1,40}})?,? {_WHERE_IF} (?:it|that file|this file)"
+    f" {_ABSENT}",
+    f"{{name}},? {_WHERE_IF} (?:missing|absent|not (?:there|present)|there(?:['\u2019]s| is) none)(?: yet)?",
+    f"(?:make sure|ensure|see to it)(?: that)? {{name}} {_PRESENT}",
+    "{name} (?:must|should|has to|needs to) (?:exist|be there)", "there (?:should|must|has to|needs to) be {name}",
+    f"{{name}},? (?:should|must|is to|has to) be (?:created|made|added|written),? {_WHERE_IF} (?:it|that file)"
+    f" {_ABSENT}",
+    "(?:check|see|look|verify) (?:whether|if) {name} (?:already )?exists,? and"
+    "(?= \\w+ (?:it|one) if (?:not|it does(?: not|n['\u2019]t)))",
+    f"(?:if|when) there(?:['\u2019]s| is) already {{name}},? {_LEAVE}", f"(?:if|when) {{name}} {_PRESENT},? {_LEAVE}",
+)
+IF_MISSING_JA = (
+    "{name}が(?:まだ)?(?:なければ|無ければ|なかったら|無かったら|存在しなければ|ないなら|無いなら"
+    "|(?:ない|無い|存在しない)(?:場合|とき|時|なら)(?:に?は|に|のみ|だけ)?)",
+    "(?:なければ|無ければ|ないなら|存在しなければ)、?{name}を",
+    "{name}が(?:ある|存在する)か(?:どうか)?(?:を)?(?:確認|調べ)(?:し|して|て)?、?(?:なければ|無ければ|ない場合は)",
+)
+"""On what an order to create a file depends, and what orders that it is there; `{name}` is the file."""
+IF_THERE = (
+    f"{_WHERE_IF} {{name}} {_PRESENT}", f"{_WHERE_IF} there(?:['\u2019]s| is)(?: still)? {{name}}",
+    f"{{name}},? {_WHERE_IF} (?:it|that file|this file) {_PRESENT}", f"{{name}},? {_WHERE_IF} (?:present|there)",
+    f"(?:make sure|ensure|see to it)(?: that)? {{name}} (?:{_GONE}|is gone|is not there|no longer exists)",
+    "there (?:should|must) be no {name}", "{name} (?:must|should) (?:not|no longer) exist",
+)
+IF_THERE_JA = (
+    "{name}が(?:まだ)?(?:あれば|あったら|残っていれば|残っていたら|存在すれば"
+    "|(?:ある|存在する|残っている)(?:場合|とき|時|なら)(?:に?は|に|のみ|だけ)?)",
+)
+"""The same of an order to delete it."""
+STATES_THAT = (
+    "make sure|ensure|see to it|there (?:should|must|has to|needs to)"
+    "|\\S+ (?:must|should|has to|needs to)"
+)
+"""How a phrase begins that orders by itself."""
+ELSE = "otherwise|else|but|and|or|also|then also|in any case|either way|additionally|furthermore|plus|so that"
+ELSE_JA = "それ以外|さもなければ|そうでなければ|そして|また|あれば|ついで|なお|ただし"
+"""What leads from an order to another one."""
+ONLY_IF = "unless|if|when|whenever|because|since|as long as|as soon as|provided that|in case|after|before|until|once"
+"""What leads, behind an order, to a name on which it only depends."""
 PERHAPS = (
     "if needed|if necessary|if appropriate|if required|if relevant|if possible|if you want|if you like|where possible"
-    "|optionally|either"
+    "|optionally"
 )
 PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
 OR = "or|または|もしくは|あるいは|か"
 JOINS = (
     ",|, and|and|and also|, and also|as well as|along with|together with"
-    "|in addition to|plus|&|+|と|、|及び|および|や|も"
+    "|in addition to|plus|nor|&|+|と|、|及び|および|や|も"
 )
 PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be"
 """What may stand between a name and what is to become of it."""
@@ -489,6 +567,8 @@ REPLACED = (
     "{old}(?: should| must| has to| is to)? (?:gives? way|makes? way|yields?) (?:to|for) {new}",
     f"{{old}} (?:to|into|as|in) {{new}},?(?: and)?(?: then)? (?:{DELETE})"
     " the (?:original|old one|old file|source|former)",
+    f"(?:copy|duplicate|back up) {{old}} (?:to|into|as|under) {{new}}[,;.]?(?: and)?(?: then| afterwards)?(?: please)?"
+    f" (?:{DELETE}) it",
 )
 """How one file is said to take the place of another, which is gone then."""
 _REPLACES_JA = "置き換|置換|差し替|差替|入れ替|入替|取り替|取替|すり替|交換|リプレース"
@@ -499,6 +579,7 @@ REPLACED_JA = (
     "{old}の(?:代わり|かわり|替わり)に、?{new}を(?:置|配置|入れ|据え)", "{old}をやめて、?{new}(?:に|を)",
     f"{{old}}を[^、。\\n\ue000]{{0,12}}{{new}}(?:に|へ|を)[^。\\n\ue000]{{0,16}}[、。]?(?:元|もと|古い)の?(?:ファイル|もの|方)?(?:たち)?[はを]"
     f"(?:すべて|全て|両方)?(?:とも)?(?:{DELETE_JA})",
+    f"{{old}}を{{new}}[にへ](?:コピー|複製|バックアップ)(?:した(?:あと|後)に?|してから|して|し)、?(?:{DELETE_JA})",
 )
 TURNED = (
     "(?:change|turn|make) {old} (?:in)?to {new}", "{new},? (?:that|which) (?:replaces?|supersedes?) {old}",
@@ -520,6 +601,60 @@ FILLED = (
     f"{_PART} (?:of|in|from) {{old}} (?:with|by|to|into) (?:that|those|the(?: [\\w-]+){{1,3}}) (?:of|in|from) {{new}}",
     f"{{old}}['\u2019]s(?: [\\w-]+)? {_PART} (?:with|by|to) {{new}}", "overwrite {old} (?:with|by) {new}",
 )
+DUPLICATES, DUPLICATES_JA = "copy|cp|duplicate|clone|back up|collect|gather", "コピー|複製|バックアップ|集め"
+CONVERTS, CONVERTS_JA = "convert|transform|transcode|port", "変換"
+PUTS, PUTS_JA = "put|place|bring", "入れ|置[いくきけ]"
+"""Verbs by which each file of a kind comes to be elsewhere: in addition, in another form or in its place, or by moving
+where a folder is named."""
+CONVERTED = (
+    f"(?:{CONVERTS}|turn|render|export) {{old}} (?:in)?to (?:an? )?(?!\ue000)[\\w.+-]+(?: files?)?"
+    "(?=\\s*(?:[.,;:!)\n]|\\Z))",
+)
+CONVERTED_JA = ("{old}を[A-Za-z]{2,12}(?:形式)?[にへ](?:変換|書き出|エクスポート)",)
+"""What gives a file another form, without a word of its new name."""
+COPIED = ("(?:copy|duplicate|clone|back up|cp) {old} (?:to|into|in|under) {new}",)
+COPIED_JA = ("{old}を{new}[にへ](?:コピー|複製|バックアップ)",)
+"""What puts each of some files into a folder as well."""
+_HAS = "(?:contents?|names?|places?|positions?|texts?)"
+_SWAPS = "(?:swap|exchange|interchange|transpose|switch|trade)"
+SWAPPED = (
+    f"{_SWAPS}(?: around| over)? {{old}}(?: around| over)?"
+    "(?=\\s*(?:[.,;:!)\n]|\\Z)|\\s+(?:and|so|please|then|now)(?!\\w))",
+    f"{_SWAPS} (?:the )?{_HAS} of {{old}} (?:with|and|for) (?:that|those|the {_HAS}) of {{new}}",
+    f"{_SWAPS} {{old}}['\u2019]s {_HAS} (?:with|and|for) {{new}}['\u2019]s(?!\\w)",
+    "{old} [^.;\n\ue000]{1,40}{new},? and (?:vice versa|the other way a?round)",
+    f"{_SWAPS} (?:the )?{_HAS} of {{old}}", f"(?:let|have|make) {{old}} {_SWAPS} {_HAS}",
+    f"{{old}}(?: should| must| have to| need to| shall)+ {_SWAPS} {_HAS}",
+    "{old}(?: should| must| have to| need to| shall)+ be (?:swapped|exchanged|interchanged|switched)",
+)
+SWAPPED_JA = (
+    "{old}(?:の(?:中身|内容|名前|位置|順番))?を(?:互いに|相互に|それぞれ)?(?:入れ替え|入れかえ|入替|交換|スワップ|取り替え|とりかえ)",
+    "{old}の(?:中身|内容)と{new}の(?:中身|内容)を(?:互いに|相互に)?(?:入れ替え|入れかえ|入替|交換|スワップ)",
+    "{old}を(?:逆に|あべこべに)",
+)
+"""What gives each of two files what the other one has."""
+_ENTERS = "(?:add|append|insert|include|enter|register|mention|(?:start|stop) ignoring)"
+_ITS_LIST = "(?:(?:the |its |a )?[\\w -]{1,30} (?:in|of) )?"
+ENTERED = (
+    f"{_ENTERS} {{old}} (?:to|into|in) {_ITS_LIST}{{new}}",
+    f"(?:put|copy|paste|append|insert|add) {{old}}['\u2019]s(?: [\\w-]+)? {_PART}"
+    f" (?:at|to|into|in|on) {_ITS_LIST}{{new}}",
+    f"(?:{DELETE}|strip) {{old}} (?:out of|from) {_ITS_LIST}{{new}}",
+    f"{_SWAPS} (?:the )?(?:links?|references?|mentions?|imports?) (?:to|of) {{old}} (?:in|of) {{new}}",
+    f"{_SWAPS} {{old}} (?:in|within) {{new}}",
+)
+ENTERED_JA = (
+    "{old}を{new}[にへ](?:追加|追記|記載|登録|加え|入れ)", f"{{old}}を{{new}}から(?:{DELETE_JA}|外[しす])",
+    f"{{new}}から{{old}}を(?:{DELETE_JA}|外[しす])",
+    "{new}の(?:末尾|先頭|冒頭|最後|中|下)に{old}(?:の(?:内容|中身|本文|文章))?を(?:追記|追加|挿入|書|コピー|貼|入れ)",
+)
+"""What writes names into a file, or takes them out of it."""
+MOVED = (
+    f"(?:{MOVE}|put|place|store|bring) {{old}} (?:to|into|in|under) {{new}}",
+    "{old}(?: should| must| both| all)* (?:go(?:es)?|belongs?) (?:to|into|in|under) {new}",
+)
+MOVED_JA = ("{old}を{new}[にへ](?:移動|移し|移す|入れ|置)",)
+"""What moves files into a folder."""
 FILLED_JA = (
     "{old}の(?:内容|中身|本文|文章|テキスト)を{new}の(?:内容|中身|本文|文章|テキスト|もの|それ)(?:に|で|と)",
 )
@@ -590,6 +725,13 @@ GROUPS = (
      ("build/**", "dist/**", "out/**", "target/**", "*.egg-info/**")),
 )  # fmt: skip
 """What is deleted by a common word: which files that is."""
+ONLY_ABOUT = (
+    "that|which|who|how|scripts?|tools?|programs?|functions?|commands?|tests?|code|class|method|hook|job|step|rules?"
+    "|options?|flags?|page|list|index|report|summary|table|parser|reader|loader|overview|references?|links?"
+)
+ONLY_ABOUT_JA = "スクリプト|ツール|プログラム|関数|コマンド|テスト|一覧|リスト|目次|要約|レポート|処理|機能"
+"""What stands between a verb and a kind of file that is only spoken of."""
+ALL_OF, ALL_OF_JA = "all|every|each|both|all of|each of|both of", "すべて|全て|全部"
 EVERYTHING = (
     "everything|all files|all the files|all of the files|all my files|all our files|all these files|all of it"
     "|every file"

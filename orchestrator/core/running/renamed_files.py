@@ -19,6 +19,11 @@ from orchestrator.core.running import prompt_words as words
 RENAMED, ARCHIVED, REPLACED, TURNED, FILLED, QUOTED = "renamed", "archived", "replaced", "turned", "filled", "quoted"
 """The old name goes in any case; goes or stays; goes unless the new one is there already; if both are of one kind; it
 stays, and is filled from the new one; neither is a file that has to change."""
+COPIED, SWAPPED, ENTERED, MOVED, CONVERTED = "copied", "swapped", "entered", "moved", "converted"
+"""The old name stays, and is in the new folder as well; both get what the other one has, which may be one list; it is
+only written into the new one, or taken out of it; it goes into the new folder; it gets another form, without a word of
+its new name."""
+_STAYING = (COPIED, SWAPPED, ENTERED, MOVED, CONVERTED)
 _NEAR = 160
 """Characters before a phrase that are looked at."""
 
@@ -70,12 +75,17 @@ def _compiled(phrases: Sequence[str]) -> tuple[re.Pattern[str], ...]:
 
 
 _PHRASES = (
+    (SWAPPED, _compiled((*words.SWAPPED, *words.SWAPPED_JA))),
     (FILLED, _compiled((*words.FILLED, *words.FILLED_JA))),
     (QUOTED, _compiled((*words.QUOTED, *words.QUOTED_JA))),
     (RENAMED, _compiled((*words.RENAMED, *words.RENAMED_JA))),
     (ARCHIVED, _compiled((*words.ARCHIVED, *words.ARCHIVED_JA))),
     (REPLACED, _compiled((*words.REPLACED, *words.REPLACED_JA))),
     (TURNED, _compiled((*words.TURNED, *words.TURNED_JA))),
+    (COPIED, _compiled((*words.COPIED, *words.COPIED_JA))),
+    (ENTERED, _compiled((*words.ENTERED, *words.ENTERED_JA))),
+    (CONVERTED, _compiled((*words.CONVERTED, *words.CONVERTED_JA))),
+    (MOVED, _compiled((*words.MOVED, *words.MOVED_JA))),
 )
 _ARROWS = _compiled((r"{old} (?:->|=>|-->|\u2192) {new}", r"{old}(?:->|=>|-->|\u2192){new}"))
 _MOVES = regex(
@@ -113,18 +123,21 @@ def find(text: str) -> Iterator[Replacement]:
     arrows = (RENAMED, _ARROWS if _MOVES.search(text) else ())
     for kind, patterns in (*_PHRASES, arrows):
         for match in (each for pattern in patterns for each in pattern.finditer(text)):
-            last = max(match.end("old"), match.end("new"))
-            part = _is_part(text, match) or (_ITS_PART.match(text, last) and kind != FILLED)
+            two = "new" in match.re.groupindex
+            last = max(match.end("old"), match.end("new")) if two else match.end()
+            part = _is_part(text, match) or (_ITS_PART.match(text, last) and kind not in (FILLED, SWAPPED, ENTERED))
             if part or _DENIED_JA.match(text, match.end()):
                 continue
             named = QUOTED if _EVERYWHERE.match(text, last) and kind != FILLED else kind
-            for old, new in ((match.span("old"), match.span("new")), *_others(text, match)):
-                yield Replacement(old, new, named, _within(text, match))
+            pairs = ((match.span("old"), match.span("new")), *_others(text, match)) if two else ()
+            for old, new in pairs or ((match.span("old"), match.span("old")),):
+                yield Replacement(old, new, named, _within(text, match, last))
 
 
 def is_ordered(sentence: str) -> bool:
     """Whether a sentence, with its mentions blackened, orders a replacement; one that begins as a question does not."""
-    return any(each.kind != QUOTED for each in find(sentence)) and not _ASKS.match(sentence)
+    kinds = {each.kind for each in find(sentence)} - {QUOTED, *_STAYING}
+    return bool(kinds) and not _ASKS.match(sentence)
 
 
 def _whole(text: str) -> str:
@@ -167,8 +180,8 @@ def _is_part(text: str, match: re.Match[str]) -> bool:
     return text[start] == "\ue000" and _PART_OF.search(text, max(0, start - _NEAR), start) is not None
 
 
-def _within(text: str, match: re.Match[str]) -> Span | None:
-    behind = _IN_WHICH.match(text, max(match.end("old"), match.end("new")))
+def _within(text: str, match: re.Match[str], last: int) -> Span | None:
+    behind = _IN_WHICH.match(text, last)
     if behind is not None:
         return behind.span("name")
     before = _SAID_IN.search(text, max(0, match.start() - _NEAR), match.start())

@@ -18,6 +18,7 @@ from orchestrator.core.names import shown
 from orchestrator.core.running import ambiguity, mentions, prompt_words, renamed_files, tests_exist
 from orchestrator.core.running import prompt_words as words
 from orchestrator.core.running.file_names import NOTHING, Tree
+from orchestrator.core.running.mention_outcomes import MADE
 from orchestrator.errors import UsageError
 
 
@@ -101,7 +102,7 @@ def settle(given: str | None, text: str, tree: Tree = NOTHING) -> Settled:
     told = _told(text)
     asks = told.type == task_types.READ_INFO and not told.guessed
     listed = asks and any(_LISTED.match(_LEADS.sub("", each, 1)) for each in mentions.sentences(text))
-    missing = listed and any(each.kind == mentions.MADE for each in mentions.find(text, tree))
+    missing = listed and any(each.kind == MADE for each in mentions.find(text, tree))
     return told._replace(guessed=True) if missing else told
 
 
@@ -147,7 +148,7 @@ def _kind(sentence: str) -> str:
     if _BEGS.search(sentence) or (not question and (renamed_files.is_ordered(said) or tests_exist.are_to_pass(said))):
         return _ORDERED
     order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
-    asks = _ASKS.search(said)
+    asks = next((each for each in _ASKS.finditer(said) if not _NOUN.search(said[: each.start()])), None)
     if not question and _WISHES.search(said) and not (asks and asks.start() == 0):
         return _ORDERED
     if _PROPOSES.match(said):

@@ -141,6 +141,8 @@ def compare(criterion: Criterion, session: str) -> Iterator[Line]:
         yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", _record(criterion, session))
     else:
         yield ("info", criterion.id, f"is met: {criterion.actual} is {wanted}", "")
+        if criterion.proof is not None:
+            yield from _shown(criterion, criterion.proof, session)
 
 
 def judge(criterion: Criterion, ran: Ran | None, *, session: str, pending: bool = False) -> Iterator[Line]:

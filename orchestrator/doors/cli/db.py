@@ -82,7 +82,8 @@ def _doctor(given: Given) -> Result:
     url = bootstrap.server(given.db)
     if url is not None:
         why = f"named by {'--db' if given.db is not None else 'ORCHESTRATOR_DB'}"
-        return _result(maintenance.doctor_on_server(url, why, os.environ, bootstrap.deadline(os.environ)))
+        deadline = bootstrap.deadline(os.environ)
+        return _result(maintenance.doctor_on_server(url, why, os.environ, deadline, bootstrap.now()))
     folder = maintenance.working_folder(given.db, os.environ)
     return _result(maintenance.doctor(given.db, os.environ, folder, bootstrap.now()))
 

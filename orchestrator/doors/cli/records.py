@@ -52,7 +52,7 @@ def _import(given: Given) -> Result:
     )
     answer = import_session.import_file(
         path, given.arguments["file"], bootstrap.now(), deadline_s=bootstrap.deadline(os.environ),
-        allow_superuser=given.allow_superuser,
+        allow_superuser=given.allow_superuser, state_folder=bootstrap.state_folder(os.environ),
     )
     return invoke.result(answer, database_urls.masked(path))
 

@@ -126,10 +126,9 @@ class Lines:
         except strict_json.JsonProblem as problem:
             await self._output.refuse(_id(line), _PARSE_ERROR, f"{problem.message}.")
             return None
-        if isinstance(found, dict) and "method" in found and found.get("id", 0) is None:
+        if isinstance(found, dict) and "method" in found and type(found.get("id", 0)) not in (int, str):
             # The SDK takes it for a notification, and answers nothing.
-            await self._output.refuse(None, _INVALID_REQUEST, "The id of a request must be a number or text, never"
-                " null.")
+            await self._output.refuse(None, _INVALID_REQUEST, "The id of a request must be a whole number or text.")
             return None
         try:
             types.jsonrpc_message_adapter.validate_json(line, by_name=False)

@@ -91,7 +91,9 @@ class Orchestrator(Methods):
         file_ = _file(path) or ""
         bootstrap.require_path(file_)
         database = os.path.abspath(file_)
-        import_session.import_file(database, os.fspath(file), bootstrap.now())
+        import_session.import_file(
+            database, os.fspath(file), bootstrap.now(), state_folder=bootstrap.state_folder(os.environ)
+        )
         return cls.open(database)
 
     @contextmanager

@@ -182,13 +182,13 @@ async def document(request: Request) -> dict[str, Any]:
 
 
 async def fields(request: Request) -> dict[str, str]:
-    """The fields of a form that was sent, the last of each name; none where it is no form.
+    """The fields of a form that was sent; none where it is no form.
 
     They are kept with the request, also those that are refused, so that a page that tells of a failure can give back
     what was typed.
 
     Raises:
-        Denied: 400, more fields than any form has, or a text that cannot be taken.
+        Denied: 400, more fields than any form has, one of them twice, or a text that cannot be taken.
     """
     kept: dict[str, str] | None = getattr(request.state, "typed", None)
     if kept is None:
@@ -205,6 +205,9 @@ async def _read_fields(request: Request) -> dict[str, str]:
         found = parse_qs(text, keep_blank_values=True, max_num_fields=50)
     except ValueError:
         raise Denied(400, "BAD_REQUEST", "The form has too many fields.") from None
+    twice = next((name for name, values in found.items() if len(values) > 1), None)
+    if twice is not None:
+        raise Denied(400, "BAD_REQUEST", f"The form names {names.shown(twice[:40])} more than once.")
     # Browsers send the lines of a text with both ends.
     return {name: values[-1].replace("\r\n", "\n") for name, values in found.items()}
 

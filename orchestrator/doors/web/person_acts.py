@@ -160,6 +160,8 @@ ACTS = {
 """By the last part of their address."""
 BACK = "back"
 """The form's field that holds where it was opened from."""
+ASKED = "Nobody was started: it has been tried too often, and question {question_id} waits for a person"
+"""What has happened where the rules ask a person in place of what was asked for."""
 TURN = "turn"
 """The form's field that holds the turn whose agent the page showed."""
 OF_SESSION = ("pause", "resume", "group", "criterion", "testing", "upgrade", "validate", "end")
@@ -207,7 +209,7 @@ def do(request: Request, session: str, name: str, fields: Fields, serving: Servi
             # Last, so that no field of a form names somebody else (HTTP-16).
             asked = _asked(act, session, group, fields) | {"by": caller.person}
             found = operations.call(context, act.words, **arguments.bind(act.words, asked))
-        said = act.done.format_map({**asked, **found})
+        said = (ASKED if found.get("action") == "pause_for_user" else act.done).format_map({**asked, **found})
         back = _back(session, name, group, fields.get(BACK, ""))
         place = f"{_place(session)}/verdict" if name == "validate" else back
         return Done(place, f"{said}{form_handlers.called(found)}.")

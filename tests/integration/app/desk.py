@@ -33,25 +33,43 @@ def _template() -> pathlib.Path:
     path = pathlib.Path(tempfile.mkdtemp()) / "template.db"
     clock = Clock()
     setup.create_database(path, clock())
-    context = _context(path, clock)
+    context = _of_file(path, clock)
     setup.initialise(context)
     context.connection.close()
     return path
 
 
-def _context(path: pathlib.Path, clock: Clock) -> Context:
+def _of_file(path: pathlib.Path, clock: Clock) -> Context:
     connection = sqlite.connect(path, write=True, synchronous="NORMAL")
     return Context(connection, path=str(path), clock=clock, door="test", channel="process", deadline_s=5.0)
+
+
+def _context(path: pathlib.Path, clock: Clock) -> Context:
+    return _of_file(path, clock)
 
 
 class Desk:
     """Calls operations on a database of its own."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, *, shared: bool = False) -> None:
+        """Make a database in a folder.
+
+        Args:
+            shared: other connections are to see what this one has committed.
+        """
         self.path = folder / "orchestrator.db"
         shutil.copyfile(_template(), self.path)
         self.clock = Clock()
         self.context = _context(self.path, self.clock)
+
+    @classmethod
+    def of_file(cls, folder: pathlib.Path) -> Desk:
+        """A desk with a file, whatever the store is that is tested: for what opens the file by itself."""
+        made = cls.__new__(cls)
+        made.path, made.clock = folder / "orchestrator.db", Clock()
+        shutil.copyfile(_template(), made.path)
+        made.context = _of_file(made.path, made.clock)
+        return made
 
     def call(self, words: str, **arguments: Any) -> dict[str, Any]:
         """Call an operation."""

@@ -43,7 +43,7 @@ class Play(Table):
 @functools.cache
 def _folder() -> pathlib.Path:
     folder = pathlib.Path(tempfile.mkdtemp())
-    desk = Desk(folder)
+    desk = Desk.of_file(folder)
     for op in MIXED:
         walking.perform(desk.context, op)
     desk.call("import peer", file=str(peer.incident(folder / "peer.db")))

@@ -14,6 +14,8 @@ from orchestrator import errors
 from orchestrator.store import readonly_sql
 from tests.integration.app.desk import Desk
 
+pytestmark = pytest.mark.sqlite("its SQL is SQLite's; test_postgresql_query.py asks a server")
+
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
 

@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 from orchestrator.app.answers import audits
 from orchestrator.app.audit import stats
 from orchestrator.app.kernel import durations
-from orchestrator.store import gaps, guards, inquiries
+from orchestrator.store import gaps, inquiries
+from tests import forging
 from tests.integration.app.desk import Desk
 
+HANDOFF = "session_id, turn, group_id, agent_id, document, hash"
 MANAGER = {"by": "project_manager", "reason": "r"}
 
 
@@ -46,9 +48,8 @@ def listed(desk: Desk, words: str, **asked: Any) -> list[dict[str, Any]]:
 
 def forged(desk: Desk, *statements: str) -> None:
     """Change rows behind the back of every guard."""
-    guards.drop_all(desk.context.connection)
-    desk.context.connection.execute(dict(guards.VIEWS)["handoffs"])
-    desk.context.connection.execute("PRAGMA foreign_keys = OFF")
+    forging.disarm(desk.context.connection)
+    forging.loosen(desk.context.connection)
     for sql in statements:
         assert desk.context.connection.execute(sql).rowcount > 0, sql
 
@@ -298,7 +299,8 @@ class TestGaps:
         forged(
             desk,
             # Otherwise the hand-offs that are stored with these decisions are gone as well.
-            "INSERT INTO standalone_handoffs SELECT * FROM handoffs EXCEPT SELECT * FROM standalone_handoffs",
+            f"INSERT INTO standalone_handoffs ({HANDOFF}) SELECT {HANDOFF} FROM handoffs EXCEPT SELECT {HANDOFF}"
+            " FROM standalone_handoffs",
             "DELETE FROM router_decisions WHERE report_id IS NOT NULL AND group_id IS NOT NULL",
             "UPDATE task_groups SET status = 'completed', status_changed_by = 'tech_lead', awaited_role = NULL"
             " WHERE id = 'A'",
@@ -537,6 +539,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.sqlite("SQLite's plan is read")
 def test_no_statement_scans_a_table(desk: Desk, name: str) -> None:
     sql = STATEMENTS[name]
     nothing = dict.fromkeys(re.findall(r":(\w+)", sql))
@@ -553,8 +556,7 @@ def grown(folder: pathlib.Path, groups: int) -> Desk:
     folder.mkdir()
     desk = Desk(folder)
     desk.session("S1", "G0")
-    guards.drop_all(desk.context.connection)
-    desk.context.connection.execute(dict(guards.VIEWS)["handoffs"])
+    forging.disarm(desk.context.connection)
     count = f"n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {groups})"
     numbers = f"WITH RECURSIVE {count}, s(k) AS (VALUES (0),(1),(2))"
     connection: sqlite3.Connection = desk.context.connection
@@ -606,6 +608,7 @@ def steps(desk: Desk, words: str, **asked: Any) -> int:
 
 
 @pytest.mark.parametrize("words", ["audit gaps", "audit stats", "audit blockers"])
+@pytest.mark.sqlite("SQLite's instructions are counted")
 def test_ten_times_the_record_takes_ten_times_the_work(tmp_path: pathlib.Path, words: str) -> None:
     small, large = grown(tmp_path / "small", 300), grown(tmp_path / "large", 3000)
     began = time.process_time()

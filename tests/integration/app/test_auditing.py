@@ -173,10 +173,9 @@ class TestTimeline:
         table = Table("A")
         blocker = table.mark_external("A")
         assert marks(table) == [f"blocker {blocker} marked external on A by tech_lead@S1:A: the hospital's IT"]
-        with table.context.connection:
-            table.context.connection.execute(
-                "UPDATE blockers SET external = 0, external_dependency = NULL, external_by = NULL, external_seq = NULL"
-            )
+        table.context.connection.execute(
+            "UPDATE blockers SET external = 0, external_dependency = NULL, external_by = NULL, external_seq = NULL"
+        )
         assert marks(table) == [
             "a blocker no longer marked external marked external on A by tech_lead@S1:A: the hospital's IT"
         ]

@@ -178,6 +178,7 @@ def test_after_a_fault_it_tries_again_by_itself(served: Served, monkeypatch: pyt
     assert len(served.faults) == 1
 
 
+@pytest.mark.sqlite("another program holds it")
 def test_a_busy_database_is_waited_for(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(autopilot, "PAUSES_S", (0.2,))
     served.begin()

@@ -108,7 +108,13 @@ def test_a_session_that_is_left_out_has_to_be_the_only_one(desk: Desk) -> None:
     )]  # fmt: skip
     assert ways == ["orchestrator session create ID --goal TEXT"] * 3
     desk.session("CHAT", kind="chat")
-    assert refused(desk, "audit timeline").suggestion == "orchestrator session list --all"
+    said = "Only chats are open, and no session was named."
+    problem = refused(desk, "audit timeline")
+    assert (problem.message, problem.suggestion) == (said, "orchestrator session list --all")
+    assert refused(desk, "group create", id="A", name="n").message == said
+    # It is recorded as it always was, so that older records replay.
+    recorded = desk.context.connection.execute("SELECT DISTINCT detail FROM refusals").fetchall()
+    assert recorded == [("No session is open and none was named.",)]
     desk.session("S1")
     assert call(desk, "group list")["groups"] == []
     desk.session("S2")

@@ -21,7 +21,7 @@ from orchestrator.app.audit import check_certificate
 from orchestrator.core import certificates, strict_json
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
-from tests import cases, conftest, persons
+from tests import cases, conftest, forging, persons
 from tests.integration.app.table import SESSION
 from tests.integration.app.test_validate import Court
 
@@ -206,12 +206,21 @@ FORGED: list[tuple[str, Callable[[Body], object]]] = [
     ("verdict", lambda body: body["verdict"].update(verdict="REJECT")),
     ("verdict", lambda body: body["verdict"].update(report_id="S1:R1")),
     ("verdict", lambda body: body["verdict"].update(at="2020-01-01T00:00:00.000000Z")),
+    ("verdict", lambda body: body["verdict"]["checks"][0].update(level="ERROR")),
+    ("session", lambda body: body["session"].update(outcome="abandoned")),
+    ("groups[0]", lambda body: body["groups"][0].update(by="nobody")),
+    ("groups[0]", lambda body: body["groups"][0].update(by="project_manager")),
+    ("groups[2]", lambda body: body["groups"][2].update(acknowledged=None)),
+    ("groups[2]", lambda body: body["groups"][2].update(by="chain")),
+    ("groups[3]", lambda body: body["groups"][3].update(reason="")),
+    ("groups[4]", lambda body: body["groups"][4].update(acknowledged="")),
     ("groups", lambda body: body.update(groups=None)),
     ("groups[0]", lambda body: body["groups"][0].update(status="in_progress")),
     ("groups[0]", lambda body: body["groups"][0].update(path=[])),
     ("groups[0]", lambda body: body["groups"][0].update(id="Z")),
     ("groups[0]", lambda body: _part(body, 0, "tested").update(met=False)),
     ("groups[0]", lambda body: _part(body, 0, "merged").update(report_id=None)),
+    ("groups[0]", lambda body: (body["groups"][0].update(kind="x"), _part(body, 0, "merged").update(report_id=None))),
     ("groups[0]", lambda body: _part(body, 0, "approved").update(hash="")),
     ("groups[0]", lambda body: _part(body, 0, "approved").update(report_id="S1:R1")),
     ("groups[0]", lambda body: _part(body, 0, "approved").update(report_id="S2:R9")),
@@ -324,8 +333,7 @@ def overtaken() -> Court:
 
 def rewritten() -> Court:
     court = accepted()
-    for (name,) in court.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-        court.context.connection.execute(f"DROP TRIGGER {name}")
+    forging.disarm(court.context.connection)
     court.context.connection.execute("UPDATE audit_events SET actor = 'somebody' WHERE seq = 3")
     return court
 

@@ -119,6 +119,7 @@ def test_only_completed_groups_are_in_doubt(status: str) -> None:
     assert [each["A"]["doubt"] for each in shown(table)] == [None, None]
 
 
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_the_view_is_asked_about_what_is_not_plainly_proven_alone() -> None:
     table = Table("A", "B", "C", plan=True)
     for group in ("A", "B"):

@@ -54,7 +54,7 @@ class Team:
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
         (folder / ".orchestrator").mkdir()
-        self.desk = Desk(folder / ".orchestrator")
+        self.desk = Desk(folder / ".orchestrator", shared=True)
         self.events: list[Event] = []
 
     def script(self, *steps: dict[str, Any]) -> str:
@@ -203,6 +203,7 @@ def test_a_blank_goal_begins_nothing(team: Team) -> None:
     assert team.rows("SELECT count(*) FROM sessions") == [(0,)]
 
 
+@pytest.mark.sqlite("the clock is moved by which leases expire")
 def test_time_that_is_over_starts_nothing(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     planned(team)
     monkeypatch.setattr(drive.time, "monotonic", iter(range(0, 10**6, 61)).__next__)
@@ -231,6 +232,7 @@ def test_who_wants_to_stop_now_ends_what_runs_and_its_turn_is_free(team: Team) -
     assert team.drive(BUILT, once=True)["steps"] == 1
 
 
+@pytest.mark.sqlite("other programs find it by their folder")
 def test_two_drivers_never_start_a_turn_twice(team: Team) -> None:
     team.desk.planned("S1", "A", "B")
     argv = [sys.executable, "-m", "orchestrator", "drive", "S1", "--executor", team.script(*STEADY)]

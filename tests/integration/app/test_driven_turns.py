@@ -39,7 +39,7 @@ QUICK = process.Limits(executor_timeout_ms=20_000, progress_timeout_ms=20_000)
 @pytest.fixture
 def desk(tmp_path: pathlib.Path) -> Desk:
     (tmp_path / "project").mkdir()
-    found = Desk(tmp_path)
+    found = Desk(tmp_path, shared=True)
     found.planned("S1", "A", "B")
     return found
 
@@ -146,6 +146,7 @@ def test_a_program_is_supervised_as_in_a_run_of_a_task(desk: Desk) -> None:
     assert (kept.blocked_reason, kept.timeout_ms, kept.limit_name) == ("TIMEOUT", 700, "executor_timeout_ms")
 
 
+@pytest.mark.sqlite("its bytes are read")
 def test_a_key_in_an_answer_is_kept_nowhere(desk: Desk) -> None:
     """P24."""
     result = run_turn(desk.context, order(desk, {"status": "COMPLETE", "output": f"Use {KEY}."}))
@@ -266,6 +267,7 @@ def test_who_came_first_is_served_first(desk: Desk) -> None:
     assert [start_run.conflict(desk.context, each, 4) for each in (first, later)] == [None, "E401"]
 
 
+@pytest.mark.sqlite("others open it")
 def test_two_at_once_leave_whole_evidence_of_both(desk: Desk) -> None:
     """P18, P21: the evidence of a session is one index, whoever of its turns records first."""
     results: list[TurnResult] = []
@@ -334,6 +336,7 @@ def lives(number: int) -> bool:
         return False
 
 
+@pytest.mark.sqlite("others open it")
 def test_what_a_killed_driver_has_started_is_ended_before_the_turn_runs_again(desk: Desk) -> None:
     """P35: its executor lives on and writes; the next driver ends it, and only then takes the group."""
     folder, root = pathlib.Path(tree(desk, "A")), desk.path.parent / "project"
@@ -400,6 +403,7 @@ def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
     assert (result.state, result.code, result.reason) == ("failed", "OUTPUT_FAILED", "No room.")
 
 
+@pytest.mark.sqlite("others open it")
 def test_a_turn_whose_process_is_gone_is_told_and_ended_by_a_repl_of_its_project(desk: Desk) -> None:
     """P35: so that its session can end though nobody drives it any more."""
     gone = process_identity.mine().rpartition(":")[0] + ":1"

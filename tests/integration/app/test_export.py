@@ -23,7 +23,7 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.core import export_format
 from orchestrator.core.routing import engine
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import constants, declared_schema, import_database, memory, sqlite, verify_chain
+from orchestrator.store import constants, declared_schema, import_database, memory, schema, sqlite, verify_chain
 from tests.acceptance import walking
 from tests.integration.app.test_replayed import OUTSIDERS, SAID_BEFORE, STORY, other_rules, played
 
@@ -37,14 +37,14 @@ def lines(context: Context) -> list[bytes]:
 def rows(connection: sqlite3.Connection, *, of: str = "S1") -> dict[str, list[Any]]:
     """Every row that belongs to a session or to none, by table."""
     found = {}
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+    for name in schema.metadata.tables:
         cursor = connection.execute(f'SELECT * FROM "{name}"')
         columns = [each[0] for each in cursor.description]
         own = [dict(zip(columns, row, strict=True)) for row in cursor]
         key = "id" if name == "sessions" else "session_id"
         kept = [row for row in own if row.get(key) in (None, of, "@store")]
         found[name] = sorted((list(row.values()) for row in kept), key=repr)
-    return {name: each for name, each in found.items() if name != "alembic_version"}
+    return found
 
 
 @contextlib.contextmanager

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from orchestrator import bootstrap
+from orchestrator import Orchestrator, bootstrap
 from orchestrator.app.audit import export_evidence, export_session, import_evidence, import_session, verification
 from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import export_format, strict_json
 from orchestrator.core.export_format import Writer
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
-from orchestrator.store import constants, evidence, sqlite
+from orchestrator.store import constants, evidence, file_safety, high_water, sqlite
 from tests.integration.app import story
 from tests.integration.app.test_replayed import played
 from tests.integration.app.test_run_session import desk, done
@@ -121,6 +121,16 @@ def test_evidence_goes_out_with_the_session_and_comes_in_where_it_is_found(
     assert tree(below(path.parent, made.session)) == tree(made.folder)
     assert [each.stat().st_mode & 0o777 for each in below(path.parent, made.session).rglob("*.gz")] == [0o600]
     assert sorted(each.name for each in path.parent.iterdir() if "other.db" not in each.name) == [".orchestrator"]
+
+
+def test_an_import_into_what_init_made_is_no_database_that_is_lost(made: Worked, tmp_path: pathlib.Path) -> None:
+    path, state = tmp_path / "new.db", str(tmp_path / "state")
+    Orchestrator.create(path).close()
+    with opened(path) as context:
+        high_water.rewrite(context.connection, state)
+    import_session.import_file(str(path), str(made.file), AT, state_folder=state)
+    with opened(path) as context:
+        assert file_safety.risks(context.connection, state) == []
 
 
 def test_the_imported_evidence_is_found_when_that_of_the_project_is_gone(

@@ -20,6 +20,8 @@ from tests import forging
 from tests.integration.app.table import REVIEW, Table
 from tests.integration.store import ledger
 
+pytestmark = pytest.mark.sqlite("the file is forged")
+
 AT = "2026-02-01T00:00:00.000000Z"
 Told = tuple[str, int, str]
 """Code, how many steps after the last true one, table."""

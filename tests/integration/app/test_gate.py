@@ -11,7 +11,7 @@ from orchestrator.app.audit import make_certificate, pull_request_gate
 from orchestrator.core import certificates, strict_json
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
-from tests import persons
+from tests import forging, persons
 from tests.integration.app.table import SESSION
 from tests.integration.app.test_certificates import SIGNS
 from tests.integration.app.test_drive import REST, Team
@@ -112,8 +112,7 @@ def test_a_shortened_commit_and_a_rejected_session_cover_nothing(project: Projec
 
 def test_a_session_whose_record_was_altered_covers_nothing(project: Project) -> None:
     court = project.accept(project.commit("one"))
-    for (name,) in court.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-        court.context.connection.execute(f"DROP TRIGGER {name}")
+    forging.disarm(court.context.connection)
     court.context.connection.execute("UPDATE agent_reports SET summary = 'other' WHERE seq = 5")
     answer = project.gate(court)
     assert (answer["uncovered"], len(answer["warnings"])) == (1, 1)

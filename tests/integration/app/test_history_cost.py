@@ -11,6 +11,8 @@ from orchestrator.app.session import open_work
 from orchestrator.store import guards
 from tests.integration.app.table import SESSION, Table
 
+pytestmark = pytest.mark.sqlite("SQLite's instructions are counted")
+
 LENGTHS = (100, 1_000, 10_000)
 TABLES = ("audit_events", "agent_reports", "router_decisions")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.errors import Refused
+from tests import forging
 from tests.integration.app.table import Table, names
 
 
@@ -89,12 +90,9 @@ def test_a08_refusals_are_recorded_with_actor_input_and_reason() -> None:
 def test_a08_a_step_that_cannot_be_recorded_leaves_nothing(kept: str) -> None:
     table = Table("A", plan=True)
     before = table.state()
-    table.context.connection.execute(
-        f"CREATE TRIGGER full BEFORE INSERT ON {kept} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
-    )
-    with pytest.raises(Exception, match="the disk is full"):
-        table.says("developer", "READY_FOR_QA", "A")
-    table.context.connection.execute("DROP TRIGGER full")
+    with forging.refusing(table.context.connection, kept, "the disk is full"):
+        with pytest.raises(Exception, match="the disk is full"):
+            table.says("developer", "READY_FOR_QA", "A")
     assert table.state() == before
     assert table.says("developer", "READY_FOR_QA", "A")["next_agent"] == "qa_expert"
 

@@ -171,14 +171,16 @@ def edges(board: Board, pairs: list[tuple[str, str]]) -> None:
     """Tasks and dependencies, written at once."""
     connection = board.context.connection
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(
-        "INSERT INTO tasks (session_id, id, title, description, type, created_at, created_seq, status,"
-        " status_changed_at, status_seq) VALUES ('S1', ?, 't', '', 'REPORT', '2025', 1, 'todo', '2025', 1)",
-        [(id_,) for id_ in dict.fromkeys(id_ for pair in pairs for id_ in pair)],
-    )
-    connection.executemany(
-        "INSERT INTO task_dependencies (session_id, task_id, depends_on_id, seq) VALUES ('S1', ?, ?, 1)", pairs
-    )
+    for id_ in dict.fromkeys(id_ for pair in pairs for id_ in pair):
+        connection.execute(
+            "INSERT INTO tasks (session_id, id, title, description, type, created_at, created_seq, status,"
+            " status_changed_at, status_seq) VALUES ('S1', ?, 't', '', 'REPORT', '2025', 1, 'todo', '2025', 1)",
+            (id_,),
+        )
+    for pair in pairs:
+        connection.execute(
+            "INSERT INTO task_dependencies (session_id, task_id, depends_on_id, seq) VALUES ('S1', ?, ?, 1)", pair
+        )
     connection.execute("COMMIT")
 
 
@@ -215,6 +217,7 @@ def test_x01_a_task_with_many_dependencies_is_told_of_what_is_open(board: Board)
     assert len(board.no("wide", "in_progress").data["open"]) == 17
 
 
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_x01_a_chain_grows_at_its_end_by_a_few_statements(board: Board) -> None:
     edges(board, chain(400))
     board.task("new")
@@ -226,6 +229,7 @@ def test_x01_a_chain_grows_at_its_end_by_a_few_statements(board: Board) -> None:
 
 
 @pytest.mark.parametrize("plan", [chain, lambda size: diamonds(size // 4)], ids=["chain", "lattice"])
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_x01_many_edges_are_asked_about_in_few_statements(board: Board, plan: Any) -> None:
     edges(board, plan(4000))
     connection = board.context.connection

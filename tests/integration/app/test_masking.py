@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,9 @@ def desk(tmp_path: pathlib.Path) -> Desk:
 
 
 def everything(desk: Desk) -> bytes:
-    """The whole file, the log beside it included."""
+    """The whole file, the log beside it included; on a server every row."""
+    if not isinstance(desk.context.connection, sqlite3.Connection):
+        return bytes(desk.context.connection.serialize())
     return b"".join(path.read_bytes() for path in pathlib.Path(desk.context.path).parent.glob("*.db*"))
 
 

@@ -16,6 +16,8 @@ from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.row_hashes import Span
 from tests.integration.app import twins
 
+pytestmark = pytest.mark.sqlite("the file is forged")
+
 MOVED = pathlib.Path(__file__).with_name("moved_rows.txt")
 SINCE = 30
 """The step after which is looked where a line says `later`."""

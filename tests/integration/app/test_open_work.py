@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any
 
 import pytest
 
-from orchestrator import testing
 from orchestrator.app.engine import overview
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.core import task_graph
@@ -37,7 +35,20 @@ def test_the_validator_is_named_with_its_command_by_status_and_next() -> None:
     found, status = of_next(table), table.do("status", session_id=SESSION)
     assert (found["state"], found["validate"]["command"]) == ("validate", f"orchestrator validate {SESSION}")
     assert status["validate"] == found["validate"]
-    assert f"orchestrator validate {SESSION}" in text.render("next", found)
+    said = f"Nobody to start: waiting for the validator. Run orchestrator validate {SESSION}"
+    assert text.render("next", found) == said
+
+
+@pytest.mark.parametrize("asks", [pytest.param(False, id="a turn is open"), pytest.param(True, id="a question too")])
+def test_nobody_to_start_is_not_said_where_somebody_is(asks: bool) -> None:
+    table = Table("A", plan=True)
+    if asks:
+        table.says("project_manager", "NEEDS_CLARIFICATION", summary="which colour?")
+    table.says("project_manager", "BAZINGA")
+    said = text.render("next", of_next(table))
+    assert "developer (sonnet) on A" in said
+    assert "Nobody to start" not in said
+    assert said.endswith(f"Waiting for the validator. Run orchestrator validate {SESSION}")
 
 
 def test_next_and_status_tell_of_the_same_turns_with_role_and_model() -> None:
@@ -94,6 +105,24 @@ def test_a_group_that_waits_for_the_manager_is_stuck_while_another_runs() -> Non
         assert group["helps"]
 
 
+@pytest.mark.parametrize("aside", ["deferred_external", "cancelled"])
+def test_a_group_that_waits_for_one_that_is_set_aside_is_told_which_to_drop(aside: str) -> None:
+    table = Table("A", "C", plan=True)
+    table.group("B", depends_on=("A", "C"))
+    if aside == "cancelled":
+        table.move("A", "cancelled")
+    else:
+        table.mark_external("A")
+        table.says("project_manager", "DEFER_EXTERNAL", "A", summary="no environment")
+    for words in ("next", "status"):
+        (group,) = table.do(words, session_id=SESSION)["stuck"]
+        assert (group["group_id"], [each["command"] for each in group["helps"]]) == ("B", [
+            f"orchestrator group undepend B --on A --by project_manager --reason TEXT --session-id {SESSION}",
+        ])  # fmt: skip
+    table.do("group undepend", id="B", on="A", session_id=SESSION, by="project_manager", reason="not needed")
+    assert table.do("next", session_id=SESSION)["stuck"] == []
+
+
 def test_what_is_missing_of_a_group_is_looked_up_only_where_one_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table("A", "B", plan=True)
     table.do("group create", id="C", session_id=SESSION, name="x", depends_on=["B"])
@@ -117,15 +146,16 @@ def test_a_pending_group_says_for_which_groups_it_waits() -> None:
     assert "waits for A, C" in text.render("group list", table.do("group list", session_id=SESSION))
 
 
-def test_a_cycle_of_groups_is_named_and_can_be_broken(tmp_path: pathlib.Path) -> None:
+@pytest.mark.sqlite("what is offered is tried on copies in memory")
+def test_a_cycle_of_groups_is_named_and_can_be_broken() -> None:
     table = Table("A", "B", "C", plan=True)
     table.group("D", depends_on=("A",))
     table.group("E", depends_on=("D",))
-    path = tmp_path / "x.db"
-    path.write_bytes(table.context.connection.serialize())
+    forged = table.context
     # An older program, or a forger, let D wait for E as well.
-    forging.tamper(path, "UPDATE group_dependencies SET depends_on = 'E' WHERE group_id = 'D'")
-    forged = testing.memory_context(content=path.read_bytes())
+    triggers = forging.disarm(forged.connection)
+    forged.connection.execute("UPDATE group_dependencies SET depends_on = 'E' WHERE group_id = 'D'")
+    forging.rearm(forged.connection, triggers)
     found = operations.call(forged, "next", session_id=SESSION)
     status = operations.call(forged, "status", session_id=SESSION)
     assert {each["group_id"]: each["cause"] for each in found["stuck"]} == dict.fromkeys("DE", "dependency_cycle")
@@ -147,6 +177,15 @@ class TestTheLastSession:
         table.says("project_manager", "BAZINGA")
         assert table.do("validate", session_id=SESSION)["verdict"] == "ACCEPT"
         return table
+
+    def test_is_accepted_without_advice_that_is_refused_now(self) -> None:
+        table = Table("A", plan=True)
+        built(table, "A")
+        assert "try: orchestrator criterion add" in text.render("validate", table.do("validate", session_id=SESSION))
+        table.says("project_manager", "BAZINGA")
+        said = text.render("validate", table.do("validate", session_id=SESSION))
+        assert "no success criteria" in said
+        assert "try: " not in said
 
     @pytest.mark.parametrize(
         "words", ["status", "next", "audit stats", "audit timeline", "audit decisions", "audit replay", "audit export"]

@@ -10,6 +10,8 @@ import json
 import pathlib
 from typing import Any
 
+import pytest
+
 from orchestrator.app import setup
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
@@ -34,6 +36,7 @@ def _answer(context: Context, words: str, given: dict[str, Any]) -> dict[str, An
         return {**operations.failure(problem, None), "refused": True}
 
 
+@pytest.mark.sqlite("SQLite is told to turn orders round")
 def test_every_operation_answers_the_same_whatever_the_order_of_rows(tmp_path: pathlib.Path) -> None:
     done = 0
     with contextlib.chdir(tmp_path):

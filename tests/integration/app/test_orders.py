@@ -90,6 +90,21 @@ def test_a_question_is_answered_and_orders_nothing(tmp_path: pathlib.Path, task_
     assert run["executor_status"] == status
 
 
+@pytest.mark.parametrize(("text", "act", "status", "why"), [
+    ("Unless a.md exists, create it", {}, "COMPLETE", "a.md was there already, so nothing was to be done."),
+    ("Unless a.md exists, create it", {"junk.txt": "x"}, "INCOMPLETE", "so that nothing was to be changed"),
+    ("Unless a.md exists, create it and update README.md", {}, "NO_EVIDENCE", "No file changed."),
+    ("Create a.md, unless it exists", {}, "COMPLETE", "a.md was there already, so nothing was to be done."),
+])  # fmt: skip
+def test_p8_nothing_is_to_be_done_where_a_condition_does_not_hold(
+    tmp_path: pathlib.Path, text: str, act: dict[str, str], status: str, why: str
+) -> None:
+    at = desk(tmp_path, {"status": "COMPLETE", "output": "It is there.", "writes": act})
+    pathlib.Path(at.project.root, "a.md").write_text("old")
+    run = done(at, text)
+    assert (run["executor_status"], why in run["why"]) == (status, True), run["why"]
+
+
 class Acting:
     """An executor that does to the project what a function does, and says that it is done."""
 
@@ -148,7 +163,7 @@ DONE = [
     pytest.param("clean up the temporary files", gone("src/keep.py"), "INCOMPLETE",
                  "Deleted and not ordered: src/keep.py.", id="another file than was meant"),
     pytest.param("create a folder called out", lambda root: (root / "out").mkdir(), "COMPLETE",
-                 "Made as ordered: out.", id="an empty folder is made"),
+                 "Made as ordered: out/.", id="an empty folder is made"),
     pytest.param("update README.md", lambda root: (root / "README.md").write_text("README.md"), "NO_EVIDENCE",
                  "No file changed.", id="the same bytes"),
     pytest.param("update README.md", lambda root: (root / "README.md").chmod(0o755), "NO_EVIDENCE",

@@ -209,6 +209,7 @@ def test_a_removed_dependency_makes_no_dependent(desk: Desk) -> None:
     assert (views.dependents(desk.context.reader, "S1", "A"), desk.group("B")["depends_on"]) == ([], [])
 
 
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_the_row_of_a_group_costs_one_statement(desk: Desk) -> None:
     desk.session("S1", "A")
     seen: list[str] = []
@@ -349,6 +350,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.sqlite("SQLite's plan is read")
 def test_a_statement_steps_through_an_index(desk: Desk, name: str) -> None:
     sql = STATEMENTS[name]
     nothing = dict.fromkeys(re.findall(r":(\w+)", sql))

@@ -48,6 +48,7 @@ def may_write(connection: sqlite3.Connection, path: pathlib.Path) -> bool:
     return True
 
 
+@pytest.mark.sqlite("an open read is told by who may write beside it")
 def test_a_read_that_is_left_open_is_found(tmp_path: pathlib.Path, no_collection: None) -> None:
     team = Desk(tmp_path)
     cursor = team.context.connection.execute("SELECT * FROM audit_events")
@@ -56,6 +57,7 @@ def test_a_read_that_is_left_open_is_found(tmp_path: pathlib.Path, no_collection
     assert may_write(team.context.connection, team.path)
 
 
+@pytest.mark.sqlite("an open read is told by who may write beside it")
 def test_no_operation_that_reads_leaves_a_read_open(tmp_path: pathlib.Path, no_collection: None) -> None:
     path = story.written(tmp_path)
     context = desk._context(path, Clock())

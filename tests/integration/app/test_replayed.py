@@ -20,6 +20,7 @@ from orchestrator.core.workflow import checks
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import event_stream, replay_database, row_comparison
 from orchestrator.store.table_metadata import STORED_AS
+from tests import forging
 from tests.acceptance import walking
 from tests.acceptance.walking import Op, report
 
@@ -62,9 +63,8 @@ def played(story: tuple[Op, ...] = STORY) -> Context:
 
 def tamper(context: Context, sql: str) -> None:
     """Change the record as somebody would who first drops the guards."""
-    for (name,) in context.connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-        context.connection.execute(f"DROP TRIGGER {name}")
-    context.connection.execute("PRAGMA foreign_keys=OFF")
+    forging.disarm(context.connection)
+    forging.loosen(context.connection)
     context.connection.execute(sql)
 
 
@@ -153,7 +153,7 @@ TAMPERED = [
     pytest.param("DELETE FROM sessions WHERE id = 'S1'", [(1, "sessions", "missing")], id="the session itself"),
     pytest.param("UPDATE texts SET content = 'another'", [(4, "texts", "differs")], id="a message"),
     pytest.param(
-        "UPDATE audit_events SET hash = zeroblob(32) WHERE session_id = 'S1' AND seq = 3",
+        "UPDATE audit_events SET hash = prev_hash WHERE session_id = 'S1' AND seq = 3",
         [(3, "audit_events", "altered"), (4, "audit_events", "altered")],
         id="a hash",
     ),
@@ -260,6 +260,7 @@ def test_what_is_no_session_is_refused(session: str) -> None:
     assert caught.value.code == "UNKNOWN_SESSION"
 
 
+@pytest.mark.sqlite("changes of a connection are counted")
 def test_a_replay_writes_nothing() -> None:
     context = played()
     before = context.connection.total_changes
@@ -267,6 +268,7 @@ def test_a_replay_writes_nothing() -> None:
     assert (context.connection.total_changes, context.connection.in_transaction) == (before, False)
 
 
+@pytest.mark.sqlite("the database that a replay writes is always in memory")
 def test_the_own_database_has_all_tables_and_no_trigger() -> None:
     connection, other = replay_database.connect(), testing.memory_context().connection
     sql = "SELECT type, name FROM sqlite_master WHERE type <> 'trigger' AND name NOT LIKE 'sqlite%' ORDER BY 1, 2"
@@ -276,9 +278,10 @@ def test_the_own_database_has_all_tables_and_no_trigger() -> None:
 
 
 def test_every_table_is_compared() -> None:
-    context = testing.memory_context()
-    names = {row[0] for row in context.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    compared = {table.name for chain in ("S1", "@store") for table in row_comparison._tables(context.connection, chain)}
+    connection = replay_database.connect()
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    compared = {table.name for chain in ("S1", "@store") for table in row_comparison._tables(connection, chain)}
+    connection.close()
     compared |= {STORED_AS[name] for name in compared & STORED_AS.keys()}
     assert {name for name in names if not name.startswith("sqlite_")} - compared == {"alembic_version", "audit_events"}
 

@@ -338,6 +338,7 @@ class TestASoftBlockerThatReturns:
         assert table.says("developer", "PARTIAL", "B", metadata=given)["action"] == "respawn"
 
 
+@pytest.mark.sqlite("statements of SQLite are counted")
 def test_a_report_without_metadata_runs_no_statement_for_it() -> None:
     table = Table("A", plan=True)
     seen: list[str] = []

@@ -456,4 +456,4 @@ def test_what_happened_to_tasks_can_be_told_again(board: Board) -> None:
     replay_events.replay(again, events[len(replay_events.events(again)) :])
     for table in ("tasks", "task_dependencies", "blockers", "notices", "status_changes", "audit_events", "refusals"):
         sql = f"SELECT * FROM {table}"
-        assert again.connection.execute(sql).fetchall() == board.rows(sql), table
+        assert sorted(again.connection.execute(sql).fetchall(), key=repr) == sorted(board.rows(sql), key=repr), table

@@ -313,6 +313,11 @@ DOCTOR = [
     ("DROP TRIGGER agent_reports_are_never_deleted ON agent_reports", "team", 1, {"TRIGGER_MISSING": "error"}),
     ("ALTER TABLE task_groups DISABLE TRIGGER task_groups_completed_needs_path", "team", 1,
      {"TRIGGER_ALTERED": "error"}),
+    ("ALTER TABLE audit_events DISABLE TRIGGER USER; UPDATE audit_events SET at = '2999-01-01T00:00:00.000000Z'"
+     " WHERE seq = 1; UPDATE audit_events SET at = '' WHERE seq = 2; ALTER TABLE audit_events ENABLE TRIGGER USER",
+     "team", 0, {}),
+    ("ALTER TABLE audit_events DISABLE TRIGGER USER; UPDATE audit_events SET at = '2999-01-01T00:00:00.000000Z';"
+     " ALTER TABLE audit_events ENABLE TRIGGER USER", "team", 0, {"CLOCK_JUMP": "warning"}),
 ]
 
 

@@ -264,6 +264,13 @@ def test_a_commit_from_before_the_session_shows_none_of_its_work(
     assert (line["level"], "was made before the session began" in line["message"]) == ("warning", True)
 
 
+def test_a_branch_with_the_name_of_a_commit_is_none(project: Project, repository_of: dict[str, str]) -> None:
+    git(project.folder, "branch", "abcdef0123", repository_of["merged"])
+    project.finish("abcdef0123")
+    (line,) = [check for check in project.validate(exit_code=1)["checks"] if check["id"] == "V16"]
+    assert (line["level"], "but a branch or tag of this name" in line["message"]) == ("error", True)
+
+
 @pytest.mark.parametrize("named", ["main", "--output=/tmp/x", "HEAD", "abc", "a" * 65, "abcd; true"])
 def test_what_is_no_commit_id_is_never_handed_to_git(
     project: Project, repository_of: dict[str, str], named: str

@@ -94,6 +94,18 @@ def refused(code: str) -> Any:
     return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
 
 
+def failed(name: str = r"\w+") -> Any:
+    """What a check refuses by its name, on a file or a server."""
+    said = rf'constraint failed: {name}\Z|violates check constraint "{name}"\Z'
+    return pytest.raises(sqlite3.IntegrityError, match=said)
+
+
+def violated(kind: str) -> Any:
+    """What a constraint of a kind refuses, on a file or a server."""
+    said = rf"\A{kind} constraint failed|violates {'not-null' if kind == 'NOT NULL' else kind.lower()} constraint"
+    return pytest.raises(sqlite3.IntegrityError, match=said)
+
+
 def change(book: Ledger, sql: str, *values: Any) -> None:
     """Run a statement as anybody may who has the file."""
     book.connection.execute(sql, values)

@@ -343,6 +343,7 @@ def test_a_proven_merge_needs_the_approval_before_it(
     assert [book.part(part)[0] for part in ("approved", "tested")] == [int(after is not None), 1]
 
 
+@pytest.mark.sqlite("the write function of a connection is taken away")
 def test_no_statement_completes_a_group_whose_merge_nobody_has_seen(book: ledger.Ledger) -> None:
     driven(book)
     with ledger.refused("COMPLETION_PATH_MISSING"):
@@ -543,6 +544,7 @@ def test_a_group_that_does_not_exist_has_no_path(book: ledger.Ledger) -> None:
     assert found.fetchall() == []
 
 
+@pytest.mark.sqlite("SQLite is told its indexes")
 def test_a_dropped_index_is_an_error_and_no_answer(book: ledger.Ledger) -> None:
     book.reports(*CHAIN)
     book.connection.execute("DROP INDEX ix_agent_reports_group")

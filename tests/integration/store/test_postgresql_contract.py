@@ -14,14 +14,20 @@ import pytest
 from tests import postgresql
 from tests.conftest import LONG, clean_environment
 
-CHOSEN = ("tests/integration/app/test_reports.py", "tests/integration/tasks/test_claims.py")
-"""What always runs: reports, turns and their repeats; claims, which compare times and read walks."""
-FURTHER = (
-    "tests/integration/app/test_actors.py", "tests/integration/app/test_enrolment.py",
-    "tests/integration/app/test_human.py", "tests/integration/app/test_lifted_blockers.py",
-    "tests/integration/app/test_questions.py", "tests/integration/app/test_sessions.py",
+CHOSEN = (
+    "tests/integration/app/test_reports.py", "tests/integration/tasks/test_claims.py",
+    "tests/integration/app/test_forged_plans.py", "tests/integration/store/test_completion_path.py",
+    "tests/integration/store/test_guards_rows.py",
 )  # fmt: skip
-"""What runs in addition with the long drills."""
+"""What always runs: reports, turns and their repeats; claims, which compare times and read walks; what an audit finds;
+the completion view; and attacks by SQL."""
+FURTHER = (
+    "tests/integration/app", "tests/integration/tasks", "tests/integration/store/test_completion_confirmation.py",
+    "tests/integration/store/test_completion_dependencies.py", "tests/integration/store/test_completion_scope.py",
+    "tests/integration/store/test_guards_groups.py", "tests/integration/store/test_guards_running.py",
+    "tests/integration/store/test_guards_tasks.py", "tests/integration/store/test_guards_turns.py",
+)  # fmt: skip
+"""What runs with the long drills: every use case, and all guards."""
 WALKS = "not next_offers_what_a_claim_takes_over"
 """What is left out without them: a property whose walks take as long as a third of the rest."""
 

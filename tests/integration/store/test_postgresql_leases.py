@@ -9,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import re
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -20,8 +21,10 @@ from orchestrator import bootstrap
 from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import autopilot, drive
 from orchestrator.app.driving.requests import Drive
-from orchestrator.app.kernel import operations
-from orchestrator.app.running import work_leases
+from orchestrator.app.kernel import credentials, operations
+from orchestrator.app.kernel.connection_pool import Pool
+from orchestrator.app.running import turn_runs, work_leases
+from orchestrator.app.running.worker import CHANNEL
 from orchestrator.doors.mcp.tool_calls import Caller, Settings
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.runner import process_identity
@@ -177,11 +180,65 @@ def test_a_server_leaves_a_session_to_another_one_until_that_is_gone(
     assert not os.path.exists(tmp_path / "postgresql:")
 
 
-def test_what_a_hook_started_on_a_machine_that_died_waits_for_redispatch(context: Any) -> None:
+def planned(context: Any) -> dict[str, Any]:
+    """The turn that is open once the session has a group."""
     operations.call(context, "group create", id="A", session_id="S1", name="a")
     operations.call(context, "route", session_id="S1", current_agent="project_manager", status="PLANNING_COMPLETE")
     (spawn,) = operations.call(context, "status", session_id="S1")["spawns"]
-    asked = {"session_id": "S1", "group_id": "A", "turn": spawn["turn"]}
+    return {"session_id": "S1", "group_id": "A", "turn": spawn["turn"]}
+
+
+def test_a_driver_that_waits_for_others_looks_again_once_they_take_a_step(
+    context: Any, pg_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "PATIENCE_S", 600.0)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.json").write_text("[]")
+    asked = {**planned(context), "via": starts.HOOK, "client": "c1", "owner": "two:7:1"}
+    operations.ask(context, starts.ReserveStart(**asked))
+    waits, ended = threading.Event(), list[Any]()
+
+    def work() -> None:
+        watcher = drive.Watcher(lambda event: waits.set() if event["event"] == "waiting" else None)
+        other = bootstrap.open_context(pg_url, write=True, door="test")
+        with contextlib.closing(other.connection):
+            request = Drive(session_id="S1", executor=f"scripted:{tmp_path / 'script.json'}", isolation="none")
+            ended.append(drive.drive(other, request, watcher))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert waits.wait(60)
+    operations.call(context, "session pause", id="S1", by="project_manager", reason="lunch")
+    thread.join(60)
+    assert [each["outcome"] for each in ended] == [drive.PERSON]
+
+
+def test_a_server_finds_a_session_once_it_is_begun(
+    context: Any, pg_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(autopilot, "LOOK_S", 600.0)
+    monkeypatch.chdir(tmp_path)
+
+    def opened(write: bool = True) -> Any:
+        return bootstrap.open_context(pg_url, write=write, door="http", channel=CHANNEL)
+
+    with contextlib.closing(Pool(opened)) as pool:
+        pilot = autopilot.Autopilot(pool, opened, Drive(executor="scripted:none.json"), list[Any]().append)
+        look, looked = pilot._look, threading.Semaphore(0)
+        monkeypatch.setattr(pilot, "_look", lambda: (look(), looked.release()))
+        pilot.start()
+        # The first, and the one for what was committed before it listened.
+        for _ in range(2):
+            assert looked.acquire(timeout=60)
+        with pool.lent(write=True) as begun:
+            operations.call(begun, "session create", id="S2", goal="Ship it")
+        assert looked.acquire(timeout=60)
+        pilot.stop()
+        assert pilot.standing("S2") is not None
+
+
+def test_what_a_hook_started_on_a_machine_that_died_waits_for_redispatch(context: Any) -> None:
+    asked = planned(context)
     lost = operations.ask(context, starts.ReserveStart(**asked, via=starts.HOOK, client="c1", owner="two:7:1"))["start"]
     # Of a process on another machine nothing is known, so nobody takes its turn away.
     (spawn,) = operations.call(context, "status", session_id="S1")["spawns"]
@@ -201,11 +258,26 @@ def test_what_a_hook_started_on_a_machine_that_died_waits_for_redispatch(context
     assert caught.value.code == "STALE_TURN"
 
 
+def test_doctor_tells_of_runs_that_were_left_and_of_what_proves_a_person(
+    context: Any, pg_url: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone, folder = MINE.rpartition(":")[0] + ":1", str(tmp_path)
+    asked = turn_runs.QueueTurn(
+        session_id="S1", group="A", turn=planned(context)["turn"], role="developer", prompt="x", executor="scripted",
+        model=None, folder=folder, root=folder, owner=gone,
+    )  # fmt: skip
+    run = operations.ask(context, asked)["run"]
+    found = maintenance.doctor_on_server(pg_url, "", {}, 5.0, AT)
+    left = [(each["subject"], each["severity"]) for each in found["findings"] if each["id"] == "RUN_ABANDONED"]
+    assert (left, found["exit_code"]) == ([(run, "warning")], 0)
+    assert found["facts"]["persons"] == credentials.PROVES["nothing"]
+
+
 def test_turns_of_a_main_agents_server_are_lost_with_its_machine(
     context: Any, pg_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    operations.call(context, "group create", id="A", session_id="S1", name="a")
-    operations.call(context, "route", session_id="S1", current_agent="project_manager", status="PLANNING_COMPLETE")
+    planned(context)
     asked = {"session_id": "S1", "group_id": "A", "start": True}
     owners = "SELECT owner, until > clock_timestamp() FROM leases"
 

@@ -551,8 +551,8 @@ def test_nothing_is_picked_in_a_paused_session_just_as_nothing_is_offered(board:
 @pytest.mark.parametrize(
     ("words", "more", "why"),
     [
-        pytest.param("task release", {"by": "dev-1"}, "only with the token of that claim", id="release, no token"),
-        pytest.param("task heartbeat", {}, "only with the token of that claim", id="heartbeat, no token"),
+        pytest.param("task release", {"by": "dev-1"}, "only the token of that claim", id="release, no token"),
+        pytest.param("task heartbeat", {}, "only the token of that claim", id="heartbeat, no token"),
         pytest.param("task heartbeat", {"claim_token": "S1:C1"}, "'S1:C1' is not the token", id="heartbeat, another"),
     ],
 )
@@ -562,3 +562,6 @@ def test_who_lacks_the_token_is_told_so(board: Board, words: str, more: dict[str
     refusal = board.refused(words, session_id="S1", id="T", **more)
     assert refusal.code == "CLAIM_LOST"
     assert why in refusal.message
+    (recorded,) = board.context.connection.execute("SELECT detail FROM refusals").fetchall()
+    # Older records replay, so a sentence that was reworded is recorded as it was.
+    assert ("this is its holder's to do" in recorded[0]) == ("claim_token" not in more)

@@ -106,6 +106,7 @@ def test_a_lease_under_a_day_ahead_is_kept(board: Board) -> None:
     assert board.refused("task claim", id="T", agent_id="dev-2", session_id="S1").code == "CLAIM_LOST"
 
 
+@pytest.mark.sqlite("doctor looks at the file")
 def test_doctor_names_the_step_of_a_wrong_clock(board: Board) -> None:
     def jumps() -> list[str]:
         found = doctor.doctor(str(board.path), {}, pathlib.Path("/")).findings

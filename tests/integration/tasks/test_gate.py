@@ -222,6 +222,7 @@ class TestAPartOfWhatWaits:
     "sql", [task_reader.OPEN_QUESTION, task_reader.LINE_WAITS, task_reader.OPEN_ABOVE, task_reader.BEGUN_BELOW,
             next_reader.DEAD_END], ids=["question", "waits", "above", "begun", "dead end"],
 )  # fmt: skip
+@pytest.mark.sqlite("SQLite's plan is read")
 def test_what_is_asked_about_those_above_and_below_is_found_by_indexes(board: Board, sql: str) -> None:
     given = dict.fromkeys(("session", "group", "task", "agent", "place", "all"), "x")
     plan = [row[3] for row in board.context.connection.execute(f"EXPLAIN QUERY PLAN {sql}", given)]

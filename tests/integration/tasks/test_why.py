@@ -97,7 +97,7 @@ def test_a_done_task_says_who_did_it_and_nothing_more(board: Board) -> None:
     row = board.move("T1", "in_progress", "done")
     answer = why(board, "T1")
     since = row["status_changed_at"]
-    assert answer["sentences"] == [f"Task T1 (title of T1) is done since {since}, by dev-1; dev-1 has it."]
+    assert answer["sentences"] == [f"Task T1 (title of T1) is done since {since}, by dev-1; assigned to dev-1."]
     assert [(each["from_status"], each["to_status"]) for each in answer["changes"]] == [
         ("in_progress", "done"), ("todo", "in_progress"), (None, "todo"),
     ]  # fmt: skip

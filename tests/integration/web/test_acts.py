@@ -190,6 +190,15 @@ def test_opened_again_it_leads_to_the_page_of_its_form(path: str, place: str, we
     assert (found.status, found.headers["location"]) == (303, place)
 
 
+def test_a_form_that_answers_twice_answers_nothing(inside: Web) -> None:
+    id = story.review(inside)
+    csrf = inside.get(f"/questions/{id}").csrf
+    body = f"csrf={csrf}&decision=continue&decision=abandon".encode()
+    found = inside._ask("POST", f"/questions/{id}", body, {"content-type": "application/x-www-form-urlencoded"})
+    assert (found.status, "more than once" in found.text) == (400, True)
+    assert inside.rows("SELECT closed_at FROM questions") == [(None,)]
+
+
 def test_a_form_of_many_fields_is_refused(inside: Web) -> None:
     fields = {f"field{number}": "x" for number in range(60)}
     assert inside.post("/projects", **fields).status == 400

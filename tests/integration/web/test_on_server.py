@@ -60,13 +60,13 @@ def test_a_step_is_heard_when_it_is_committed(tmp_path: pathlib.Path, pg_url: st
     with contextlib.closing(Web(tmp_path, pg_url)) as web:
         listener = web.service.pool.listener()
         assert listener is not None
-        listener.wait(0.0)
+        assert listener.wait(0.0)
         began = time.monotonic()
-        listener.wait(0.05)
+        assert not listener.wait(0.05)
         assert time.monotonic() - began >= 0.05
         step = threading.Timer(0.05, web.call, ("session create",), {"id": "S1"})
         step.start()
-        listener.wait(60.0)
+        assert listener.wait(60.0)
         step.join()
         assert time.monotonic() - began < 50
         listener.close()

@@ -232,6 +232,23 @@ def test_a_recorded_verdict_is_shown_and_a_dry_run_on_demand(web: Web) -> None:
     assert "preview: nothing is recorded" in web.get("/sessions/blocked/verdict?anew=true").text
 
 
+def test_the_verdict_that_ended_a_session_advises_nothing_that_is_refused_now(web: Web) -> None:
+    advice = "<code>orchestrator criterion add ID --session-id done --text TEXT</code>"
+    web.call("session create", id="done", goal="Ship it")
+    web.call("group create", id="A", session_id="done", name="a")
+    for role, status in (
+        ("project_manager", "PLANNING_COMPLETE"), ("developer", "READY_FOR_QA"), ("qa_expert", "PASS"),
+        ("tech_lead", "APPROVED"), ("developer", "MERGE_SUCCESS"), ("project_manager", "BAZINGA"),
+    ):  # fmt: skip
+        group = None if role == "project_manager" else "A"
+        web.call("route", session_id="done", group_id=group, current_agent=role, status=status)
+    assert advice in web.get("/sessions/done/verdict").text
+    assert web.call("validate", session_id="done")["verdict"] == "ACCEPT"
+    page = web.get("/sessions/done/verdict").text
+    assert "no success criteria" in page
+    assert advice not in page
+
+
 def test_a_group_shows_each_part_of_its_path(web: Web) -> None:
     story.blocked(web)
     page = web.get("/sessions/blocked/groups/E2E").text

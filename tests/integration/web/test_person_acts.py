@@ -280,6 +280,15 @@ def test_an_old_page_starts_no_agent_again_that_it_did_not_show(inside: Web) -> 
     assert inside.rows("SELECT awaited_role FROM task_groups WHERE id = 'E2E'") == [("qa_expert",)]
 
 
+def test_an_agent_that_was_started_too_often_is_asked_about_and_the_page_says_so(inside: Web) -> None:
+    for _ in range(6):
+        inside.call("redispatch", group_id="E2E", session_id="blocked", reason="it died")
+    done = act(inside, "redispatch", group="E2E", reason="once more")
+    assert done.status == 303
+    ((question,),) = inside.rows("SELECT id FROM questions WHERE closed_at IS NULL")
+    assert f"question {question} waits for a person" in inside.get(done.headers["location"]).text
+
+
 def test_pages_offer_the_acts_that_fit(inside: Web) -> None:
     def offered(place: str) -> list[str]:
         return re.findall(r'<li><a href="/sessions/blocked/do/([\w-]+)', inside.get(place).text)

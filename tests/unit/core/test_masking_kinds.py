@@ -66,6 +66,25 @@ def test_p24_each_mark_of_an_issuer_is_known(kind: Kind) -> None:
         assert masking.mask_keys(text) == shown
 
 
+SURROUNDINGS = {
+    "words": "Of what the team has done so far, most is ready; the rest waits for a review.\n" * 40,
+    "long names": "from the_module_of_many_things import a_function_of_many_words as another_function\n" * 40,
+}
+"""Long texts: marks are searched for around the long runs where these are few, else in all of the text."""
+
+
+@every("around", SURROUNDINGS.values(), ids=SURROUNDINGS)
+def test_p25_each_kind_and_mark_is_masked_in_a_long_text(around: str) -> None:
+    marked = [
+        Kind(kind.name, kind.row, kind.found.replace(kind.marks[0], mark), "")
+        for kind in masking_kinds.ISSUED
+        for mark in kind.marks
+    ]
+    for kind in (*KINDS, *marked):
+        text, shown = parts(kind)
+        assert masking.mask(f"{around}\n{text}\n{around}", REGISTERED) == f"{around}\n{shown}\n{around}", kind.name
+
+
 def test_the_document_on_security_lists_the_kinds() -> None:
     assert listed() in (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 

@@ -284,8 +284,8 @@ class TestReading:
 
 
 class TestFields:
-    def test_are_the_last_of_each_name(self) -> None:
-        answer = Application().call("POST", "/api/fields", content="a=1&a=2&b=&c=%C3%A9%FF", headers={
+    def test_are_read_by_their_names(self) -> None:
+        answer = Application().call("POST", "/api/fields", content="a=2&b=&c=%C3%A9%FF", headers={
             "Content-Type": "application/x-www-form-urlencoded; charset=utf-8"})  # fmt: skip
         assert answer.json() == {"a": "2", "b": "", "c": "é\ufffd"}
 
@@ -298,9 +298,10 @@ class TestFields:
             pytest.param({f"f{n}": "x" for n in range(60)}, "BAD_REQUEST", id="too many"),
             pytest.param({"a": "x" * (authentication.MAX_TEXT + 1)}, "BAD_REQUEST", id="too long"),
             pytest.param({"a": "x\0"}, "INVALID_TEXT", id="NUL"),
+            pytest.param({"a": ["1", "2"]}, "BAD_REQUEST", id="twice"),
         ],
     )
-    def test_are_refused(self, data: dict[str, str], code: str) -> None:
+    def test_are_refused(self, data: dict[str, Any], code: str) -> None:
         answer = Application().call("POST", "/api/fields", data=data)
         assert (answer.status_code, answer.json()["error"]) == (400, code)
 

@@ -291,6 +291,14 @@ def test_a_role_without_statuses_has_none_to_name() -> None:
     assert found.data["valid_statuses"] == []
 
 
+@pytest.mark.parametrize("status", ["X" * 900_000, "APPROVED\u202e", "A\x1b[31m"], ids=["long", "turned", "coloured"])
+def test_an_unknown_status_is_shown_in_a_sentence_and_recorded_as_it_was(status: str) -> None:
+    refusal = unknown(TL, status, group=group(awaited_role=TL))
+    assert len(refusal.message) < 130
+    assert refusal.message.isprintable()
+    assert refusal.data["_recorded"] == f"tech_lead has no status {status} in this workflow."
+
+
 @pytest.mark.parametrize("status", ["NOT APPROVED", "DISAPPROVED", "UNAPPROVED"])
 def test_a_negated_status_is_never_taken_for_its_opposite(status: str) -> None:
     refusal = unknown(TL, status, group=group(awaited_role=TL))

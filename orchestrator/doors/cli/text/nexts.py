@@ -44,7 +44,8 @@ def _postflight(answer: Answer) -> list[str]:
         lines += [visible(f"Start {_who(each)}:")] if each["agent"] else []
         lines.append(visible(f"Run {each['command']} to resume{_phase(each)}"))
     if answer["validate"]:
-        lines.append(visible(f"Nobody to start: waiting for the validator. Run {answer['validate']['command']}"))
+        who = "Waiting" if answer["resume"] or answer["turns"] else "Nobody to start: waiting"
+        lines.append(visible(f"{who} for the validator. Run {answer['validate']['command']}"))
     lines += layout.section("Stuck", [line for each in answer["stuck"] for line in standing.stuck(each)])
     return lines or [visible(_nothing(answer))]
 

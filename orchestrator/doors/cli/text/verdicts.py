@@ -19,6 +19,9 @@ def verdict(answer: Answer) -> list[str]:
     """The answer of `validate`: the verdict, then every line of every check, the errors first."""
     lines = [f"{screen.status(answer['verdict'])}: {visible(_reason(answer))}", *_standing(answer)]
     checks = sorted(answer["checks"], key=lambda check: _ORDER.index(check["level"]))
+    if (answer.get("decision") or {}).get("action") == "end_session":
+        # What would have helped is refused now that the session has ended.
+        checks = [{**check, "hint": ""} for check in checks]
     return lines + layout.section("Checks", [line for alike in layout.alike(checks, _kind) for line in _checks(alike)])
 
 

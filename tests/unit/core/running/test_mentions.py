@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core import names
-from orchestrator.core.running import mentions
+from orchestrator.core.running import mention_outcomes, mentions
 from orchestrator.core.running.file_names import Tree
-from orchestrator.core.running.mentions import Mention
+from orchestrator.core.running.mention_outcomes import Mention
 from tests.unit.core import growth
 
 TREE = Tree(
@@ -27,6 +27,7 @@ TREE = Tree(
         "~",
         "```\ncreate x.md\n```", "> create x.md", "explain this error:\ncreate x.md failed", "", "24/7", "TCP/IP",
         "the ../outside.md of ~/x.md",
+        "look at the files ending in .foobar", "convert all json files to csv",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_path_is_no_mention(text: str) -> None:
@@ -52,28 +53,28 @@ def test_a_mention_means_the_entries_of_its_name(text: str, found: list[tuple[st
 @pytest.mark.parametrize(
     ("mention", "touched", "unmet"),
     [
-        (Mention("x.md", mentions.MADE), {"x.md": "new"}, ()),
-        (Mention("x.md", mentions.MADE), {"docs/x.md": "new"}, ()),
-        (Mention("x.md", mentions.MADE), {"index.md": "new"}, ("x.md was not created",)),
+        (Mention("x.md", mention_outcomes.MADE), {"x.md": "new"}, ()),
+        (Mention("x.md", mention_outcomes.MADE), {"docs/x.md": "new"}, ()),
+        (Mention("x.md", mention_outcomes.MADE), {"index.md": "new"}, ("x.md was not created",)),
         (Mention("a.py", files=("src/a.py",)), {"src/a.py": "changed"}, ()),
         (Mention("a.py", files=("src/a.py",)), {"src/a.py": "deleted"}, ("a.py was not changed",)),
         (Mention("docs/", folders=("docs",), exact=True), {"docs/x/y.md": "new"}, ()),
         (Mention("docs/", folders=("docs",), exact=True), {"other.md": "new"}, ("docs/ was not changed",)),
         (Mention("README.md", files=("README.md",), exact=True), {"docs/README.md": "new"},
          ("README.md was not changed",)),
-        (Mention("readme", mentions.MADE), {"README.rst": "new"}, ()),
-        (Mention("x.md", mentions.SOURCE), {"other.md": "new"}, ()),
+        (Mention("readme", mention_outcomes.MADE), {"README.rst": "new"}, ()),
+        (Mention("x.md", mention_outcomes.SOURCE), {"other.md": "new"}, ()),
         (Mention("x.md"), {"other.md": "new"}, ("x.md was not created",)),
-        (Mention("x.md", mentions.DENIED), {"other.md": "new"}, ()),
-        (Mention("x.md", mentions.DENIED), {"x.md": "changed"}, ("x.md was changed, which the task forbids",)),
-        (Mention("x.md", mentions.DENIED), {"x.md": "deleted"}, ("x.md was changed, which the task forbids",)),
-        (Mention("x.md", mentions.KEPT), {"x.md": "changed"}, ()),
-        (Mention("x.md", mentions.KEPT), {"x.md": "deleted"}, ("x.md was deleted, which the task forbids",)),
-        (Mention("README.md", mentions.DELETED, ("README.md",), exact=True), {"core.py": "changed"},
+        (Mention("x.md", mention_outcomes.DENIED), {"other.md": "new"}, ()),
+        (Mention("x.md", mention_outcomes.DENIED), {"x.md": "changed"}, ("x.md was changed, which the task forbids",)),
+        (Mention("x.md", mention_outcomes.DENIED), {"x.md": "deleted"}, ("x.md was changed, which the task forbids",)),
+        (Mention("x.md", mention_outcomes.KEPT), {"x.md": "changed"}, ()),
+        (Mention("x.md", mention_outcomes.KEPT), {"x.md": "deleted"}, ("x.md was deleted, which the task forbids",)),
+        (Mention("README.md", mention_outcomes.DELETED, ("README.md",), exact=True), {"core.py": "changed"},
          ("README.md was not deleted",)),
-        (Mention("*.md", mentions.DELETED, patterns=("*.md",)), {"x.md": "deleted"}, ("*.md was not deleted",)),
-        (Mention("build/", mentions.EITHER, folders=("build",)), {"build/x.o": "deleted"}, ()),
-        (Mention("build/", mentions.CHANGED, folders=("build",)), {"build/x.o": "deleted"},
+        (Mention("*.md", mention_outcomes.DELETED, patterns=("*.md",)), {"x.md": "deleted"}, ("*.md was not deleted",)),
+        (Mention("build/", mention_outcomes.EITHER, folders=("build",)), {"build/x.o": "deleted"}, ()),
+        (Mention("build/", mention_outcomes.CHANGED, folders=("build",)), {"build/x.o": "deleted"},
          ("build/ was not changed",)),
     ],
 )  # fmt: skip
@@ -81,7 +82,7 @@ def test_p31_a_mention_is_done_when_what_fits_became_of_it(
     mention: Mention, touched: dict[str, str], unmet: tuple[str, ...]
 ) -> None:
     there = frozenset(path for path, change in touched.items() if change != "deleted") | TREE.files
-    assert mentions.judged([mention], Tree(there, TREE.folders), touched).unmet == unmet
+    assert mention_outcomes.judged([mention], Tree(there, TREE.folders), touched).unmet == unmet
 
 
 @pytest.mark.parametrize(
@@ -94,8 +95,9 @@ def test_p31_a_mention_is_done_when_what_fits_became_of_it(
     ],
 )  # fmt: skip
 def test_p33_a_folder_is_no_file_that_was_to_be_made(name: str, made: str, unmet: tuple[str, ...] | None) -> None:
-    mention = Mention(name, mentions.MADE)
-    found = mentions.judged([mention], Tree(TREE.files, {*TREE.folders, made.rstrip("/")}), {}, made={made.rstrip("/")})
+    mention = Mention(name, mention_outcomes.MADE)
+    after = Tree(TREE.files, {*TREE.folders, made.rstrip("/")})
+    found = mention_outcomes.judged([mention], after, {}, made={made.rstrip("/")})
     assert found.unmet == ((f"{name} was not created",) if unmet is None else unmet)
 
 
@@ -131,6 +133,9 @@ def test_a_path_has_one_spelling(path: str) -> None:
     "create a.md, ", "a.mdを", "rm x ", "a/", "`", "- a.md\n", " ", "delete ", "do not ", "a.md or ", "a.md          ",
     "a.mdと", "not a.md ", "the ", "削除", "「", "without the the ", "README ", "using ", "a.md is old, ", "\n", "- ",
     "a\\", "tests ", "使わない", "all the tests in ",
+    "all log files ", "move all logs to a/ ", "swap a.md and b.md ", "if a.md is missing, ",
+    "create it if it is not there ", "the first two of ", ", but not ", "全てのログを", "a.mdがなければ",
+    "files ending in ",
 ], ids=repr)
 def test_long_texts_take_linear_time(unit: str) -> None:
     assert growth.is_even(lambda text: mentions.find(text, TREE), unit, 8_000 // len(unit))

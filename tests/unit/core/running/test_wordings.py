@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from orchestrator.core import task_types
-from orchestrator.core.running import judgement, mentions, types
+from orchestrator.core.running import judgement, mention_outcomes, mentions, types
 from orchestrator.core.running.facts import Facts, File, Verdict
 from orchestrator.core.running.file_names import Tree
 from tests.cases import every
-from tests.unit.core.running import wordings
+from tests.unit.core.running import order_wordings, wordings
 
 STRICT = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.FURTHER, *wordings.GUESSED]
 EVERY = [*STRICT, *wordings.LOOSE]
@@ -21,7 +21,7 @@ BEFORE = Tree(wordings.FILES, wordings.FOLDERS)
 
 
 @functools.cache
-def read(text: str) -> tuple[types.Settled, tuple[mentions.Mention, ...]]:
+def read(text: str) -> tuple[types.Settled, tuple[mention_outcomes.Mention, ...]]:
     """The type of a task and what counts of what it mentions."""
     settled = types.settle(None, text, BEFORE)
     return settled, mentions.of_type(mentions.find(text, BEFORE), settled.type, guessed=settled.guessed)
@@ -39,13 +39,14 @@ def verdict(text: str, done: str, tests: str | None = "passed") -> Verdict:
         path[:-1] for path in gone if path.endswith("/")
     }
     after = Tree((set(BEFORE.files) | {path for path in made if not path.endswith("/")}) - gone, folders)
-    came = mentions.judged(
+    came = mention_outcomes.judged(
         found, after, touched, unnamed=mentions.deletes(text), files=mentions.deletes_files(text),
         made=folders - set(BEFORE.folders),
     )  # fmt: skip
     known: dict[str, Any] = {
         "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
         "untouched": came.untouched, "unmentioned": came.unmentioned if found else (), "folders": came.folders,
+        "settled": came.settled, "absent": came.absent,
     }  # fmt: skip
     files = tuple(File(path, True) for path, change in sorted(touched.items()) if change != "deleted")
     return judgement.judge(Facts(
@@ -124,6 +125,31 @@ def test_p8_what_was_done_beyond_is_named(text: str, right: str) -> None:
     assert "Deleted and not ordered: src/keep2.py." in found.why, found.why
     complete = read(text)[0].type != task_types.DANGEROUS_OP
     assert (found.executor_status == "COMPLETE") == complete
+
+
+ORDERS = [(text, right, wrong) for texts, right, wrong in order_wordings.ORDERS for text in texts]
+
+
+@every(("text", "right", "wrong"), ORDERS, ids=[text for text, _, _ in ORDERS])
+def test_p8_an_order_is_complete_only_by_what_it_says(text: str, right: list[str], wrong: list[str]) -> None:
+    for done in right:
+        assert verdict(text, done).executor_status == "COMPLETE", (done, verdict(text, done).why, read(text)[1])
+    others = [each for each in ("other.txt", "src/other.py", "-src/keep2.py", "") if each not in right]
+    for done in (*wrong, *others):
+        assert verdict(text, done).executor_status != "COMPLETE", (done, verdict(text, done).why, read(text)[1])
+
+
+@every("text", ["unless config.yaml exists, create it", "config.yamlがなければ作成して"])
+def test_p8_nothing_is_left_to_do_where_a_file_is_only_wanted_if_it_is_missing(text: str) -> None:
+    assert verdict(text, "").why == "config.yaml was there already, so nothing was to be done."
+    found = verdict(text, "other.txt")
+    assert "config.yaml was there already, so that nothing was to be changed" in found.why, found.why
+
+
+@every("text", ["delete gone.txt if it exists", "gone.txtがあれば削除して"])
+def test_p8_a_file_that_is_only_to_go_if_it_is_there_is_said_not_to_be(text: str) -> None:
+    found = verdict(text, "")
+    assert (found.executor_status, "gone.txt was not there" in found.why) == ("NO_EVIDENCE", True), found.why
 
 
 LUMPED = (
