@@ -197,7 +197,9 @@ class _State:
     def is_done(self, mention: Mention) -> bool:
         """Whether what is ordered of it by itself was done."""
         if mention.kind == DELETED:
-            return not self._is_left(mention)
+            # Where nothing of a pattern is there, a new folder is no move of it.
+            moved = not (mention.moved and mention.patterns) or GONE in self._changes(mention)
+            return moved and not self._is_left(mention)
         if mention.kind == EMPTIED:
             return not self._is_filled(mention)
         if mention.kind == COPIED:
@@ -256,7 +258,7 @@ class _State:
 
     def is_folder_made(self, mention: Mention) -> bool:
         """Whether it is a folder that was not there before; `notes.md` is a file, unless it is called a folder."""
-        if file_names.has_extension(mention.name):
+        if mention.patterns or file_names.has_extension(mention.name):
             return False
         return any(file_names.named(mention.name.rstrip("/"), path) for path in self._made)
 
@@ -271,7 +273,7 @@ def _sentence(mention: Mention) -> str:
         return "no test was written or changed"
     there = mention.files or mention.folders or mention.patterns
     said = {MADE: "created", DELETED: "deleted", EITHER: "changed or deleted", EMPTIED: "emptied", COPIED: "copied"}
-    if mention.travels and mention.moved:
+    if mention.moved and (mention.travels or mention.patterns):
         return f"{mention.name} was not moved"
     word = "deleted" if mention.gone else said.get(mention.kind, "changed")
     return f"{mention.name} was not {word if there or mention.kind != CHANGED else 'created'}"

@@ -152,6 +152,12 @@ def test_p8_a_file_that_is_only_to_go_if_it_is_there_is_said_not_to_be(text: str
     assert (found.executor_status, "gone.txt was not there" in found.why) == ("NO_EVIDENCE", True), found.why
 
 
+@every("text", ["move *.sql to sql/", "move all backups to sql/"])
+def test_p8_a_new_folder_is_no_move_of_files_that_are_not_there(text: str) -> None:
+    found = verdict(text, "sql/")
+    assert (found.executor_status, "was not moved" in found.why) == ("INCOMPLETE", True), found.why
+
+
 LUMPED = (
     "split", "merge", "archive", "アーカイブ", "except", "logs", "log files", "ログ", "empty", "in build", "in the",
     " or ",
