@@ -330,7 +330,8 @@ def next_steps(full: dict[str, Any]) -> list[dict[str, str]]:
     """What the project manager may do about the groups, as {what, command}; nothing where no group needs them.
 
     Args:
-        full: the document with its groups and the role's statuses, by whose effects the commands are chosen.
+        full: the document with its groups and the role's statuses, by whose effects the commands are chosen. `external`
+            of a group says that it may be deferred.
     """
     groups = full.get("groups", ())
     statuses: dict[str, str] = {}
@@ -342,6 +343,7 @@ def next_steps(full: dict[str, Any]) -> list[dict[str, str]]:
     if NOTHING_PLANNED in full.get("causes", ()):
         found.append(_plan(full, statuses))
     found += [step for group in groups for step in _on_tasks(full, group)]
+    found += [_defer(full, statuses, group) for group in groups if group.get("external")]
     found += [_about(full, statuses, group) for group in groups]
     return [step for step in found if step is not None]
 
@@ -376,6 +378,11 @@ def _on_tasks(full: dict[str, Any], group: dict[str, Any]) -> Iterator[dict[str,
             yield {"what": f"say that task {id_} is done", "command": done}
         drop = suggest("task set-status", id=id_, status="cancelled", session_id=session, by=role, reason="TEXT")
         yield {"what": f"drop task {id_} of {group['id']}", "command": drop}
+
+
+def _defer(full: dict[str, Any], statuses: dict[str, str], group: dict[str, Any]) -> dict[str, str] | None:
+    """Setting a group aside that waits for something outside the project."""
+    return _to_report(full, statuses.get("defer"), f"defer {group['id']} until what it waits for is there", group["id"])
 
 
 def _about(full: dict[str, Any], statuses: dict[str, str], group: dict[str, Any]) -> dict[str, str] | None:

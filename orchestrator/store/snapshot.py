@@ -83,7 +83,8 @@ _MERGED = ("merged", "proven", "nothing_to_merge")
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_group
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
 _MEASURED = """SELECT coalesce(r.group_id, 'report ' || r.seq), r.effect, json_extract(e.input, '$.measured.merge'),
-    json_extract(e.input, '$.measured.changed'), json_extract(e.input, '$.measured.differences'), r.turn
+    CAST(json_extract(e.input, '$.measured.changed') AS INTEGER),
+    json_extract(e.input, '$.measured.differences'), r.turn
     FROM starts s INDEXED BY ix_starts_open CROSS JOIN agent_reports r INDEXED BY ix_agent_reports_group
     CROSS JOIN audit_events e WHERE s.session_id = :session AND s.ended_seq IS NULL AND s.isolation = 'worktree'
     AND r.session_id = s.session_id AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn

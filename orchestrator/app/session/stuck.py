@@ -85,6 +85,9 @@ def _helps(
         return [{"what": f"break the cycle at {group['id']}", "command": command}]
     workflow = context.version(session["workflow_version_id"]).workflow
     own = session["awaited_role"] == MANAGER
+    if group["cause"] == "blocked" and group["status"] == "in_progress":
+        open_ = context.reader.blockers(session["id"], group["id"])
+        group = {**group, "external": any(blocker.external for blocker in open_)}
     full = {
         "session_id": session["id"], "role": MANAGER, "turn": session["turn"] if own else None, "groups": [group],
         "statuses": decision_views.statuses(workflow, MANAGER, "spawn"), "phase_check": document.get("phase_check"),

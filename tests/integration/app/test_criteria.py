@@ -384,7 +384,7 @@ def test_a_handoff_shows_the_criteria_of_its_time() -> None:
         ("DELETE FROM criteria", "NEVER_DELETED"),
         ("INSERT OR REPLACE INTO criteria SELECT * FROM criteria", "ALREADY_EXISTS"),
         ("INSERT INTO criteria (session_id, id, text, created_by, created_at, created_seq, status, metric, operator,"
-         " target) VALUES ('S1', 'C9', 'x', 'x', 'x', 1, 'met', 'm', 'ge', '1')", "CHECK"),
+         " target) VALUES ('S1', 'C9', 'x', 'x', 'x', 1, 'met', 'm', 'ge', '1')", "(?i)check"),
         ("UPDATE evidence SET content = 'x'", "NEVER_CHANGED"),
         ("DELETE FROM evidence", "NEVER_DELETED"),
         ("UPDATE sessions SET outcome = 'accepted'", "STATUS_CHANGE_MISSING"),

@@ -105,6 +105,22 @@ def test_a_group_that_waits_for_the_manager_is_stuck_while_another_runs() -> Non
         assert group["helps"]
 
 
+def test_a_group_that_waits_for_something_outside_may_be_deferred_or_asked_about() -> None:
+    table = Table("A", "B", plan=True)
+    table.mark_external("A")
+    offered = {}
+    for words in ("next", "status"):
+        (group,) = table.do(words, session_id=SESSION)["stuck"]
+        offered[words] = [(each["what"], each["command"]) for each in group["helps"]]
+    of_pm = f"orchestrator route --session-id {SESSION} --group-id A --current-agent project_manager --status"
+    assert offered["next"] == offered["status"] == [
+        ("defer A until what it waits for is there", f"{of_pm} DEFER_EXTERNAL --summary TEXT"),
+        ("ask the tech lead about A", f"{of_pm} ESCALATING_TO_TECH_LEAD --summary TEXT"),
+    ]  # fmt: skip
+    table.says("project_manager", "DEFER_EXTERNAL", "A", summary="TEXT")
+    assert table.do("status", session_id=SESSION)["stuck"] == []
+
+
 @pytest.mark.parametrize("aside", ["deferred_external", "cancelled"])
 def test_a_group_that_waits_for_one_that_is_set_aside_is_told_which_to_drop(aside: str) -> None:
     table = Table("A", "C", plan=True)

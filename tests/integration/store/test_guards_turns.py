@@ -229,6 +229,7 @@ def test_an_end_has_its_answer_or_its_reason(turns: Turns, state: str, columns: 
     "SELECT 1 FROM turn_runs t INDEXED BY ix_turn_runs_open WHERE t.ended_at IS NULL AND t.state = 'running'",
     "SELECT 1 FROM turn_runs t INDEXED BY ix_turn_runs_turn WHERE t.session_id = 'S1' AND t.group_id IS 'A'",
 ])  # fmt: skip
+@pytest.mark.sqlite("SQLite's plan is read")
 def test_what_is_asked_at_every_move_is_found_by_an_index(sql: str) -> None:
     plan = memory.connect().execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
     assert all(str(row[3]).startswith("SEARCH") for row in plan), plan

@@ -18,9 +18,10 @@ CHOSEN = (
     "tests/integration/app/test_reports.py", "tests/integration/tasks/test_claims.py",
     "tests/integration/app/test_forged_plans.py", "tests/integration/store/test_completion_path.py",
     "tests/integration/store/test_guards_rows.py",
+    "tests/integration/app/test_drive_trees.py::test_what_was_seen_stands_beside_the_report_and_in_the_verdict",
 )  # fmt: skip
 """What always runs: reports, turns and their repeats; claims, which compare times and read walks; what an audit finds;
-the completion view; and attacks by SQL."""
+the completion view; attacks by SQL; and a driven session with its verdict."""
 FURTHER = (
     "tests/integration/app", "tests/integration/tasks", "tests/integration/store/test_completion_confirmation.py",
     "tests/integration/store/test_completion_dependencies.py", "tests/integration/store/test_completion_scope.py",
