@@ -314,6 +314,7 @@ _RENAME_IT = regex(rf"{EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)",
 _ONLY = regex(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _OWNS = regex(r"['\u2019]s\s")
 _JAPANESE = regex("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
+_CONVERTED = regex(f"{words.CONVERTS}|turn|render|export|{words.CONVERTS_JA}|書き出|エクスポート", re.IGNORECASE)
 _NAMED = regex(
     rf"{RENAMES.pattern}|(?<!\w)(?:names?|renamed|(?<!folder )(?<!directory )called)(?!\w)|名前", re.IGNORECASE
 )
@@ -651,7 +652,9 @@ class _Hearing:
 def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
     """What becomes of each place, by its start, that a replacement of one file by another tells of."""
     roles: dict[int, str] = {}
-    for each in renamed_files.find(text) if places else ():
+    # One name alone can only be converted; the other phrases need not be compiled for it (RUN-108).
+    several = len(places) > 1 or (len(places) == 1 and _CONVERTED.search(text) is not None)
+    for each in renamed_files.find(text) if several else ():
         old, new = ([place for place in places if start <= place.start < end] for start, end in (each.old, each.new))
         if each.kind == renamed_files.REPLACED and not _there(old, index) and _there(new, index):
             old, new = new, old

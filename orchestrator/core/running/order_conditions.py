@@ -18,7 +18,9 @@ MISSING, THERE = "missing", "there"
 """The order holds where the file is missing; where it is there."""
 
 _QUOTE = r"[\"'`*(\[「『」』)\]]{0,4}"
-_NAME = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*{_QUOTE}(?<!\ue000)\ue000++{_QUOTE}(?:\s+(?:file|{words.FOLDER}))?"
+_ARTICLE = r"(?:(?:an?|the|any|my|our|your|this|that|new|empty|file|files|called|named)\s+)*"
+"""As few as there can be, since each phrase holds them (RUN-108)."""
+_NAME = rf"{_ARTICLE}{_QUOTE}(?<!\ue000)\ue000++{_QUOTE}(?:\s+(?:file|{words.FOLDER}))?"
 _NAME_JA = f"{_QUOTE}(?<!\ue000)\ue000++{_QUOTE}(?:という(?:名前の)?)?(?:ファイル|{words.FOLDER_JA})?"
 
 
