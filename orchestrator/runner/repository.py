@@ -25,6 +25,8 @@ TIMEOUT_S = 300.0
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "LC_ALL": "C"}
 _ELSEWHERE = "ref: refs/heads/.invalid"
 """What stands in HEAD where git keeps its refs in tables of their own."""
+AS_MADE = ("--no-replace-objects",)
+"""Put before a command that must see commits as they were made, not what `git replace` shows in their place."""
 PATCH_LIMIT = 16 * 1024 * 1024
 TEXT_LIMIT, BLOB_LIMIT = 4 * 1024 * 1024, 64 * 1024
 """Bytes of a patch that is kept as evidence, and of one file in it: of a text, and of what is none."""
@@ -112,6 +114,12 @@ def commit_of(folder: str, name: str) -> str | None:
     """The commit of a branch or other name; None where there is none."""
     ran = git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     return ran.output if ran.status == 0 else None
+
+
+def is_ambiguous(folder: str, name: str) -> bool:
+    """Whether more than one branch, tag or commit has a name; git takes the first by an order of its own."""
+    ran = git(folder, "-c", "core.warnAmbiguousRefs=true", "rev-parse", "--verify", f"{name}^{{commit}}")
+    return "is ambiguous" in ran.errors
 
 
 def tip(folder: str) -> str:

@@ -148,6 +148,11 @@ def require_repository(folder: str, *refs: str) -> list[str]:
             shallow = " It is a shallow clone." if is_shallow(folder) else ""
             message = sentence("The repository {} has no commit {}.{}", local(folder), ref, shallow)
             raise EnvironmentProblem("NO_REPOSITORY", message, "Fetch it, or name another")
+        if repository.is_ambiguous(folder, ref):
+            # Git would take a tag of that name, which somebody else may have pushed.
+            message = sentence("Several branches, tags or commits of {} are named {}.", local(folder), ref)
+            way = "Name the whole commit id, or the whole name, such as refs/heads/main or refs/remotes/origin/main"
+            raise EnvironmentProblem("NO_REPOSITORY", message, way)
         found.append(commit)
     return found
 
@@ -181,5 +186,6 @@ def _listed(folder: str, option: str, commits: list[str]) -> list[str]:
     found: list[str] = []
     for place in range(0, len(commits), _AT_ONCE):
         some = commits[place : place + _AT_ONCE]
-        found += repository.must(folder, "rev-list", "--ignore-missing", option, *some, "--").split()
+        words = ("rev-list", "--ignore-missing", option, *some, "--")
+        found += repository.must(folder, *repository.AS_MADE, *words).split()
     return found

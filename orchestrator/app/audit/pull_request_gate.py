@@ -6,11 +6,11 @@ Source: the certificate's commits are those of its merges; which commits they co
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from orchestrator.app.audit import check_certificate, make_certificate
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import gated_commits, masking, strict_json
+from orchestrator.core import certificates, gated_commits, masking, strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import again, local, options, sentence
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EnvironmentProblem, OrchestratorError, UsageError
@@ -21,6 +21,7 @@ from orchestrator.store import git, snapshot
 CERTIFICATE_ONLY = "holds certificates alone"
 _WHOLE = (40, 64)
 """Digits of a whole commit id. A shortened one could be that of another commit, which somebody makes on purpose."""
+_MERGED = "merged"
 _ACCEPTED = """SELECT r.session_id, r.details, e.content FROM agent_reports r
     JOIN sessions s ON s.id = r.session_id AND s.outcome = 'accepted'
     LEFT JOIN evidence e INDEXED BY ix_evidence_merge ON e.session_id = r.session_id AND e.seq = r.seq
@@ -40,6 +41,8 @@ class Source(NamedTuple):
 
     name: str
     commits: Sequence[str]
+    measured: Set[str]
+    """Those of them that a worktree was seen to have merged."""
 
 
 def gate(
@@ -78,8 +81,9 @@ def gate(
     if context is not None and (is_named or _is_own(context, warnings)):
         sources += _sessions(context, commits.keys(), warnings)
     reported = {commit: each.name for each in reversed(sources) for commit in each.commits}
+    measured = {commit for each in sources for commit in each.measured}
     found = gated_commits.covered(
-        {each.id: each.parents for each in commits.values()}, reported,
+        {each.id: each.parents for each in commits.values()}, reported, measured,
         lambda commit: _adds_nothing(folder, commits[commit]),
     )  # fmt: skip
     shown = [_shown(folder, each, found.get(each.id), own) for each in commits.values()]
@@ -100,12 +104,16 @@ def gate(
 
 def _between(folder: str, base: str, head: str) -> Iterator[Commit]:
     # What `git log` prints depends on settings of the user.
-    text = repository.must(folder, "rev-list", "--format=%H%x09%P%x09%s", "--topo-order", f"{base}..{head}", "--")
+    text = _must(folder, "rev-list", "--format=%H%x09%P%x09%s", "--topo-order", f"{base}..{head}", "--")
     for line in text.split("\n"):
         id_, tab, rest = line.partition("\t")
         if tab and not line.startswith("commit "):
             parents, _, subject = rest.partition("\t")
             yield Commit(id_, tuple(parents.split()), _text(subject))
+
+
+def _must(folder: str, *words: str) -> str:
+    return repository.must(folder, *repository.AS_MADE, *words)
 
 
 def _text(said: str) -> str:
@@ -129,18 +137,21 @@ def _certificates(
         session = None if checked.problems else str(checked.certificate.body["session"]["id"])
         told.append({"file": name, "session_id": session, "counts": not problems, "problems": problems})
         if not problems:
-            sources.append(Source(f"certificate {name} of session {session}", checked.commits()))
+            sources.append(_source(f"certificate {name} of session {session}", checked.certificate.body))
             own |= _tracked(folder, head, name, data)
     return told, sources, own
 
 
 def _tracked(folder: str, head: str, name: str, data: bytes) -> set[str]:
     """The path of a file in the repository, where it is there as it was given."""
-    top = repository.must(folder, "rev-parse", "--show-toplevel")
-    path = os.path.relpath(os.path.realpath(name), os.path.realpath(top))
+    top = repository.git(folder, "rev-parse", "--show-toplevel")
+    if top.status:
+        # A repository without a worktree has none of the files that are given.
+        return set()
+    path = os.path.relpath(os.path.realpath(name), os.path.realpath(top.output))
     if path.startswith(".."):
         return set()
-    there = repository.git(folder, "cat-file", "blob", f"{head}:{path}")
+    there = repository.git(folder, *repository.AS_MADE, "cat-file", "blob", f"{head}:{path}")
     is_same = there.status == 0 and there.output == data.decode("utf-8", "surrogateescape").rstrip("\n")
     return {path} if is_same else set()
 
@@ -169,9 +180,17 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
         except OrchestratorError as problem:
             warnings.append(problem.message)
             continue
-        merged = [each["commit"] for each in body["merges"] if each["commit"] is not None]
-        sources.append(Source(f"session {session}", merged))
+        if body["verdict"]["verdict"] != certificates.ACCEPT:
+            warnings.append(f"The newest verdict of session {session} is not ACCEPT.")
+            continue
+        sources.append(_source(f"session {session}", body))
     return sources
+
+
+def _source(name: str, body: Answer) -> Source:
+    merges = [each for each in body["merges"] if each["commit"] is not None]
+    measured = {each["commit"] for each in merges if each.get("proof") == _MERGED}
+    return Source(name, list(dict.fromkeys(each["commit"] for each in merges)), measured)
 
 
 def _shortens(named: str, commits: Any) -> bool:
@@ -183,8 +202,8 @@ def _adds_nothing(folder: str, merge: Commit) -> bool:
     if len(merge.parents) != 2:
         return False
     # In any other merge something could have been hidden by hand (AUD-33).
-    made = repository.git(folder, "merge-tree", "--write-tree", *merge.parents)
-    tree = repository.git(folder, "rev-parse", "--verify", "--quiet", f"{merge.id}^{{tree}}")
+    made = repository.git(folder, *repository.AS_MADE, "merge-tree", "--write-tree", *merge.parents)
+    tree = repository.git(folder, *repository.AS_MADE, "rev-parse", "--verify", "--quiet", f"{merge.id}^{{tree}}")
     return made.status == 0 and made.output == tree.output
 
 
@@ -192,8 +211,10 @@ def _shown(folder: str, commit: Commit, by: str | None, own: set[str]) -> Answer
     changed: list[str] = []
     if by is None:
         trees = (*commit.parents[:1], commit.id)
-        words = ("diff-tree", "--root", "--no-commit-id", "--name-only", "-r", "-z", *trees)
-        changed = [each for each in repository.must(folder, *words).split("\0") if each]
+        # A .gitmodules of the repository may ask git to pass over changes of submodules.
+        seen = ("--ignore-submodules=none", "--no-renames", "--no-relative", "--name-only", "-r", "-z")
+        words = ("diff-tree", "--root", "--no-commit-id", *seen, *trees)
+        changed = [each for each in _must(folder, *words).split("\0") if each]
         is_own = len(commit.parents) == 1 and changed and own.issuperset(changed)
         by = CERTIFICATE_ONLY if is_own else None
     why = "it is a merge with changes of its own" if len(commit.parents) > 1 else "no accepted work covers it"

@@ -20,6 +20,7 @@ from orchestrator.hints import Any
 
 _SHORT = 12
 """Digits of a commit as people read it."""
+_PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/"
 _FORMATS = ("text", "json", "sarif", "github")
 _RULE = {
     "id": "uncovered-commit",
@@ -72,8 +73,8 @@ def _first(answer: dict[str, Any]) -> str:
 
 
 _WAY = (
-    "Have each commit reported by a session that ends with ACCEPT: name the whole commit id in the merge report, and"
-    " merge with git merge --no-ff where a group has several commits."
+    "Have each commit reported by a session that ends with ACCEPT: name the whole commit id in the merge report; where"
+    " a group has several commits, merge with git merge --no-ff and name the merge."
 )
 
 
@@ -103,7 +104,7 @@ def sarif(answer: dict[str, Any]) -> dict[str, Any]:
             "level": "error",
             "message": {"text": f"Commit {each['id']} ({each['subject']}): {each['by']}."},
             "locations": [{"physicalLocation": {
-                "artifactLocation": {"uri": (each["files"] or ["."])[0]}, "region": {"startLine": 1},
+                "artifactLocation": {"uri": _uri((each["files"] or ["."])[0])}, "region": {"startLine": 1},
             }}],
             "partialFingerprints": {"commit": each["id"]},
         }
@@ -116,6 +117,11 @@ def sarif(answer: dict[str, Any]) -> dict[str, Any]:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
+
+
+def _uri(path: str) -> str:
+    """A path as a reference: a colon would end a scheme, and what stands behind ? or # would be no part of it."""
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in path.encode())
 
 
 def summary(answer: dict[str, Any]) -> Iterator[str]:

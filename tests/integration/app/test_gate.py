@@ -81,10 +81,11 @@ def test_work_of_accepted_sessions_passes(project: Project) -> None:
     assert project.uncovered() == []
     alone = project.commit("alone")
     tip = project.branch("one", "two")
-    project.merge("group")
+    first = project.merge("group")
     project.branch("three", "four")
     merged = project.merge("group")
-    assert project.uncovered(project.accept(alone, tip, merged)) == []
+    assert project.uncovered(project.accept(alone, tip, merged)) == ["one"]
+    assert project.uncovered(project.accept(alone, first, merged)) == []
     assert sorted(project.uncovered(project.accept(alone, merged))) == ["one", "two"]
     assert project.uncovered() == ["four", "three", "two", "one", "alone"]
 
@@ -188,3 +189,62 @@ def test_the_work_of_a_driven_team_passes(team: Team) -> None:
     body = make_certificate.body(team.desk.context, "S1")
     assert [each["proof"] for each in body["merges"]] == ["merged", "merged"]
     assert certificates.problems(certificates.read(certificates.document(body).encode(), "it")) == []
+
+
+# What somebody who asks for a merge might try
+
+
+def test_a_session_that_a_row_alone_calls_accepted_covers_nothing(project: Project) -> None:
+    court = project.accept(project.commit("one"), bazinga=False)
+    forging.disarm(court.context.connection)
+    court.context.connection.execute("PRAGMA ignore_check_constraints = 1")
+    court.context.connection.execute("UPDATE sessions SET outcome = 'accepted'")
+    assert project.uncovered(court) == ["one"]
+
+
+def test_a_name_that_could_be_two_commits_is_refused(project: Project) -> None:
+    """Else a tag of the base's name would empty the range."""
+    project.commit("stray")
+    git(project.folder, "config", "core.warnAmbiguousRefs", "false")
+    git(project.folder, "tag", "main")
+    with pytest.raises(OrchestratorError, match="Several") as caught:
+        project.gate()
+    assert caught.value.code == "NO_REPOSITORY"
+
+
+def test_a_replaced_commit_hides_nothing(project: Project) -> None:
+    project.commit("stray")
+    git(project.folder, "replace", "HEAD", "main")
+    assert project.uncovered() == ["stray"]
+
+
+def test_a_merge_that_anybody_makes_covers_nothing_beneath_a_reported_commit(project: Project) -> None:
+    tip = project.branch("stray", "one")
+    project.merge("group")
+    assert project.uncovered(project.accept(tip)) == ["stray"]
+
+
+@SIGNS
+def test_a_certificate_hides_no_submodule(project: Project, tmp_path: pathlib.Path) -> None:
+    def pin(commit: str) -> None:
+        git(project.folder, "update-index", "--add", "--cacheinfo", f"160000,{commit},part")
+
+    key = persons.key(tmp_path)
+    (project.folder / ".gitmodules").write_text('[submodule "part"]\n\tpath = part\n\turl = x\n\tignore = all\n')
+    git(project.folder, "add", ".gitmodules")
+    pin("1" * 40)
+    git(project.folder, "commit", "-q", "-m", "part")
+    file = certificate(project, project.accept(git(project.folder, "rev-parse", "HEAD")), key)
+    git(project.folder, "add", "s1.json")
+    pin("2" * 40)
+    git(project.folder, "commit", "-q", "-m", "Certify")
+    assert project.uncovered(files=[file], known=key.read_text()) == ["Certify"]
+
+
+@SIGNS
+def test_a_repository_without_a_worktree_is_looked_at(project: Project, tmp_path: pathlib.Path) -> None:
+    key = persons.key(tmp_path)
+    file = certificate(project, project.accept(project.commit("one")), key)
+    git(tmp_path, "clone", "-q", "--bare", str(project.folder), "bare")
+    answer = pull_request_gate.gate(str(tmp_path / "bare"), "main", "work", files=[file], known=key.read_text())
+    assert answer["ok"]

@@ -45,7 +45,7 @@ def test_a_pull_request_passes_with_the_certificate_of_its_session(
     assert "1 of 3 commits" in said["text"]
     assert json.loads(said["json"])["uncovered"] == 1
     (result,) = json.loads(said["sarif"])["runs"][0]["results"]
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "<b>|fourth|"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "%3Cb%3E%7Cfourth%7C"
     assert said["github"].startswith("### Gate failed\n")
     assert r"\<b\>\|fourth\|" in said["github"]
 

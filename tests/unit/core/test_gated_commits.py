@@ -34,11 +34,18 @@ def test_what_reported_commits_cover(history: str, reported: str, covered: str) 
     """A merge in small letters adds nothing of its own."""
     parts = (each.partition(":") for each in history.split())
     commits = {name: tuple(parents.split(",")) if parents else ("base",) for name, _, parents in parts}
-    found = gated_commits.covered(commits, dict.fromkeys(reported.split(), "S1"), str.islower)
+    found = gated_commits.covered(commits, dict.fromkeys(reported.split(), "S1"), set(commits), str.islower)
     assert found.keys() == set(covered.split())
 
 
 def test_a_commit_is_covered_by_the_session_that_reports_it() -> None:
     commits = {"m": ("base", "b"), "b": ("a",), "a": ("base",)}
-    found = gated_commits.covered(commits, {"a": "S1", "b": "S2"}, lambda merge: True)
+    found = gated_commits.covered(commits, {"a": "S1", "b": "S2"}, {"a", "b"}, lambda merge: True)
     assert found == {"a": "S1", "b": "S2", "m": gated_commits.MERGES_ONLY}
+
+
+def test_what_was_merely_said_to_be_merged_covers_nothing_beneath_it() -> None:
+    """Anybody can merge it anew, onto what lies beneath the work of somebody else."""
+    commits = {"m": ("base", "b"), "b": ("a",), "a": ("base",)}
+    assert gated_commits.covered(commits, {"b": "S1"}, set(), lambda merge: True).keys() == {"b", "m"}
+    assert gated_commits.covered(commits, {"m": "S1"}, set(), lambda merge: True).keys() == {"a", "b", "m"}
