@@ -177,6 +177,11 @@ def named(name: str, path: str) -> bool:
     return whole.endswith(wanted) and (before in ("", "/", " ") or not before.isascii())
 
 
+def is_as_written(name: str, path: str) -> bool:
+    """Whether a path ends as a name is written, as a file that is to be made has to; one such as a readme need not."""
+    return path.endswith(name) or name.rpartition("/")[2].partition(".")[0].casefold() in _STEMS
+
+
 class Index:
     """A tree, asked for the entries that a name means."""
 

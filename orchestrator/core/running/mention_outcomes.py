@@ -296,6 +296,8 @@ def matches(mention: Mention, path: str) -> bool:
     if mention.exact:
         return False
     name = mention.name.rstrip("/")
+    if mention.kind == MADE and file_names.has_extension(name) and not file_names.is_as_written(name, path):
+        return False
     return file_names.named(name, path) or f"/{name.casefold()}/" in f"/{path.casefold()}"
 
 

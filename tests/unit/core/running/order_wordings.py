@@ -477,4 +477,10 @@ ORDERS: list[tuple[tuple[str, ...], list[str], list[str]]] = [
     (("delete the second and third of a.md, b.md, old.txt",), ["-b.md|-old.txt"], ["-a.md"]),
     (("only the first of a.md, b.md and old.txt should be deleted",), ["-a.md"], ["-a.md|-b.md|-old.txt"]),
     (("convert all csv files to UTF-8",), ["data.csv"], ["-data.csv"]),
+    # A new file is named as it is written; what everybody knows by its name, such as a readme, is not.
+    ((
+        "create out.txt", "Write the result to out.txt", "out.txtを作成して", "save the list as out.txt", "copy a.md to out.txt",
+    ), ["out.txt"], ["OUT.TXT", "Out.txt"]),
+    (("create docs/out.txt",), ["docs/out.txt"], ["docs/OUT.txt"]),
+    (("create sub/readme.md", "create sub/README.md"), ["sub/README.md", "sub/readme.md"], ["sub/x.md"]),
 ]  # fmt: skip
