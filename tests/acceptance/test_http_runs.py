@@ -558,7 +558,7 @@ def test_retry_and_cancel_give_the_rows_that_the_desk_of_the_repl_gives(
         persons.sit(desk.context)
         by = {"by": "user"}
         failed = execute_run.execute(desk, submission.submit(desk, STORY[2])["id"])["id"]
-        execute_run.execute(desk, submission.retry(desk, failed, **by)["id"])
+        execute_run.execute(desk, submission.retry(desk, failed, **by))
         waits = execute_run.execute(desk, submission.submit(desk, STORY[1])["id"])["id"]
         submission.cancel(desk, waits, **by)
         with pytest.raises(errors.Refused) as caught:

@@ -13,6 +13,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import certificates, gated_commits, masking, strict_json
 from orchestrator.core.named_tuple import NamedTuple
 from orchestrator.core.suggestions import again, local, options, sentence
+from orchestrator.core.validation import checks
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.hints import Any
 from orchestrator.runner import repository
@@ -43,6 +44,8 @@ class Source(NamedTuple):
     commits: Sequence[str]
     measured: Set[str]
     """Those of them that a worktree was seen to have merged."""
+    older: Sequence[str]
+    """What its merges name besides: commits from before the session began, which show nothing of its work."""
 
 
 def gate(
@@ -97,7 +100,7 @@ def gate(
         "uncovered": uncovered,
         "certificates": certificates,
         "sessions": [each.name for each in sources if each.name.startswith("session")],
-        "warnings": [*warnings, *_shortened(sources)],
+        "warnings": [*warnings, *_shortened(sources), *_older(sources)],
         "exit_code": EXIT_NEGATIVE if uncovered else EXIT_OK,
     }
 
@@ -188,9 +191,15 @@ def _sessions(context: Context, commits: Any, warnings: list[str]) -> list[Sourc
 
 
 def _source(name: str, body: Answer) -> Source:
+    doubted = {
+        each["subject"] for each in body["verdict"]["checks"]
+        if each["id"] == "V16" and each["message"].startswith(f"{checks.BEFORE_SESSION}:")
+    }  # fmt: skip
     merges = [each for each in body["merges"] if each["commit"] is not None]
-    measured = {each["commit"] for each in merges if each.get("proof") == _MERGED}
-    return Source(name, list(dict.fromkeys(each["commit"] for each in merges)), measured)
+    judged = [each for each in merges if each["group"] not in doubted]
+    measured = {each["commit"] for each in judged if each.get("proof") == _MERGED}
+    older = [each["commit"] for each in merges if each["group"] in doubted]
+    return Source(name, list(dict.fromkeys(each["commit"] for each in judged)), measured, older)
 
 
 def _shortens(named: str, commits: Any) -> bool:
@@ -232,3 +241,10 @@ def _shortened(sources: Sequence[Source]) -> Iterator[str]:
         short = [commit for commit in each.commits if len(commit) not in _WHOLE]
         if short:
             yield f"{each.name} names shortened commit ids, which cover nothing: {', '.join(short[:3])}"
+
+
+def _older(sources: Sequence[Source]) -> Iterator[str]:
+    for each in sources:
+        if each.older:
+            shown = ", ".join(commit[:12] for commit in each.older[:3])
+            yield f"{each.name} names commits from before it began, which cover nothing: {shown}"

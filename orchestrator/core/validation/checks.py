@@ -290,6 +290,10 @@ def evidence_stands(snapshot: Snapshot) -> Iterator[Line]:
     yield from _each(snapshot.evidence, "error")
 
 
+BEFORE_SESSION = "commit_before_session"
+"""How V16 begins what it says of a merged commit that is older than its session; such a commit passes no gate."""
+
+
 @check("V16")
 def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
     """A merge that names a commit is in the target branch; where that cannot be seen, it says so."""
@@ -300,7 +304,7 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
         elif not merge.ancestor:
             yield _error(merge.group, f"{commit} is not in the target branch: {merge.why}", "git log")
         elif merge.is_older:
-            old = f"unverified_merge: {commit} was made before the session began, so it shows no work of this group"
+            old = f"{BEFORE_SESSION}: {commit} was made before the session began, so it shows no work of this group"
             yield ("warning", merge.group, old, f"git show --stat {merge.commit}")
     for group in snapshot.groups:
         if group.skipped_qa:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from orchestrator.app.audit import make_certificate, pull_request_gate
+from orchestrator.app.verdict import validate_session
 from orchestrator.core import certificates, strict_json
+from orchestrator.core.validation.snapshot import Merge
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import surroundings
 from tests import forging, persons
@@ -109,6 +111,19 @@ def test_a_shortened_commit_and_a_rejected_session_cover_nothing(project: Projec
     court = project.accept(project.commit("one")[:digits], bazinga=bazinga)
     assert project.uncovered(court) == ["one"]
     assert ["names shortened commit ids" in each for each in project.gate(court)["warnings"]] == [True] * bazinga
+
+
+def test_a_commit_from_before_its_session_covers_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = project.commit("old"), project.commit("new")
+
+    def look_up(found: tuple[Merge, ...], *_: object) -> tuple[Merge, ...]:
+        return tuple(merge._replace(ancestor=True, is_older=merge.commit == old) for merge in found)
+
+    monkeypatch.setattr(validate_session, "look_up", look_up)
+    court = project.accept(old, new)
+    assert project.uncovered(court) == ["old"]
+    warned = f"session {SESSION} names commits from before it began, which cover nothing: {old[:12]}"
+    assert project.gate(court)["warnings"] == [warned]
 
 
 def test_a_session_whose_record_was_altered_covers_nothing(project: Project) -> None:

@@ -41,12 +41,13 @@ BOUNDED = {
     "_ASKED_BEFORE": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_WAITING": r"SEARCH r USING .*ix_runs_open \(state=\?\)",
     "_STOPPING": r"SEARCH r USING PRIMARY KEY",
+    "_ROOT": r"SEARCH runs USING .*ix_runs_created \(session_id=\?\)",
     "_LAST_SESSION": r"SCAN runs USING INDEX",
     "_MADE_BELOW": r"SEARCH s USING PRIMARY KEY \(id=\?\)",
 }
 """How each statement finds its rows. The two scans go through one row, or through what is held at this moment."""
-UNSORTED = ("_RUN", "_BY_LOG", "_BY_ID", "_NEWEST", "_LAST", "_EVENTS", "_FILES", "_VIOLATIONS", "_QUESTION", "_CHOSEN",
-            "_OPERATION", "_OPERATION_ON", "_OF_SESSION")  # fmt: skip
+UNSORTED = ("_RUN", "_BY_LOG", "_BY_ID", "_NEWEST", "_LAST", "_ROOT", "_EVENTS", "_FILES", "_VIOLATIONS", "_QUESTION",
+            "_CHOSEN", "_OPERATION", "_OPERATION_ON", "_OF_SESSION")  # fmt: skip
 """Statements of much or of one row, which come out in order as they are."""
 
 
