@@ -23,7 +23,9 @@ LATE = frozenset(
     traceback unicodedata
     app.answers
     app.engine.measured app.reports.gated_reports
-    app.clients.codex app.clients.rules
+    app.clients.codex app.clients.install app.clients.rules
+    app.audit.check_certificate app.audit.pull_request_gate core.certificates
+    doors.cli.repl.conversation doors.cli.repl.one_task
     app.audit.export_evidence app.audit.explain_tasks app.audit.export_session app.audit.export_page
     app.audit.import_session app.audit.as_of
     app.audit.replay_comparison app.audit.event_sentences app.demo app.driving.autopilot app.driving.crew

@@ -143,6 +143,7 @@ CODEX = Client(
     "codex", codex_files.FOLDERS, codex_files.SETTINGS, codex_files.hooks, codex_files.permissions,
     codex_files.all_files, codex_checks.checks, codex_checks.LIMITS,
 )  # fmt: skip
+CLIENTS = {client.name: client for client in (CLAUDE_CODE, CODEX)}
 install_claude_code = functools.partial(install, client=CLAUDE_CODE)
 install_codex = functools.partial(install, client=CODEX)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app.audit import check_certificate
 from orchestrator.app.audit.requests import MakeCertificate
-from orchestrator.core import certificates, strict_json
+from orchestrator.core import strict_json
 from orchestrator.doors.cli import coercion, invoke, output, shapes
 from orchestrator.doors.cli.options import STDIN, Command, Given, Result, argument, of_operation, option
 from orchestrator.doors.cli.text import layout
@@ -22,6 +21,9 @@ def _make(given: Given) -> Result:
 
 
 def _check(given: Given) -> Result:
+    from orchestrator.app.audit import check_certificate
+    from orchestrator.core import certificates
+
     named = given.arguments
     if "ref" in named and "repo" not in named:
         raise UsageError("USAGE", "--ref is a branch or commit of a repository: --repo is missing.", "Add --repo DIR")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
 import sys
 
-from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
@@ -26,6 +24,8 @@ def _drive(given: Given) -> Result:
     """Run the team; Ctrl-C lets what runs end, a second one cancels it."""
     if flags.forbidden(given):
         return Result({}, exit_code=EXIT_NEGATIVE, printed=True)
+    from orchestrator.app.driving import drive
+
     # A long life needs what a short one does without.
     gc.enable()
     asks = given.arguments.get("check") or given.arguments.get("clean")
@@ -40,7 +40,12 @@ def _drive(given: Given) -> Result:
                 teller.stopping()
             return drive.START_NONE if interrupts.leaving else drive.GO_ON
 
-        call = functools.partial(_call, teller, drive.Watcher(teller.tell, wants))
+        watcher = drive.Watcher(teller.tell, wants)
+
+        def call(context: Context, words: str, **arguments: Any) -> Answer:
+            teller.db = context.path
+            return drive.drive(context, Drive(**arguments), watcher)
+
         with board.open() if board is not None else contextlib.nullcontext():
             found = invoke.operation("drive", given, call)
     if "checks" in found.answer:
@@ -50,11 +55,6 @@ def _drive(given: Given) -> Result:
     if "removed" in found.answer:
         return found._replace(text=cleaned(found.answer))
     return found._replace(text="\n".join(ended(found.answer)))
-
-
-def _call(teller: Teller, watcher: drive.Watcher, context: Context, words: str, **arguments: Any) -> Answer:
-    teller.db = context.path
-    return drive.drive(context, Drive(**arguments), watcher)
 
 
 STOPPING = "Stopping: running turns may finish. Press Ctrl-C again to cancel them."

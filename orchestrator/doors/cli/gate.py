@@ -8,10 +8,8 @@ import re
 from collections.abc import Iterator
 
 from orchestrator import bootstrap
-from orchestrator.app.audit import pull_request_gate
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.core import certificates
 from orchestrator.doors.cli import certificate, coercion, invoke, shapes
 from orchestrator.doors.cli.options import WORDS, Command, Given, Result, argument, option
 from orchestrator.doors.cli.text import layout
@@ -30,6 +28,9 @@ _RULE = {
 
 
 def _gate(given: Given) -> Result:
+    from orchestrator.app.audit import pull_request_gate
+    from orchestrator.core import certificates
+
     named = given.arguments
     files = [(name, coercion.read_file(name, "FILES", certificates.SIZE_LIMIT)) for name in named.get("files", ())]
     known = certificate.signers(named.get("key"))

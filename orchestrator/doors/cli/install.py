@@ -7,9 +7,6 @@ import os
 from pathlib import Path
 
 from orchestrator import bootstrap
-from orchestrator.app.clients import install
-from orchestrator.app.clients.client_files import Client
-from orchestrator.app.clients.install import CLAUDE_CODE, CODEX
 from orchestrator.app.clients.requests import InstallClaudeCode, InstallCodex
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
@@ -25,7 +22,10 @@ _READS = ("check", "dry_run", "uninstall")
 """Flags of calls that create no database."""
 
 
-def _install(client: Client, given: Given) -> Result:
+def _install(name: str, given: Given) -> Result:
+    from orchestrator.app.clients import install
+
+    client = install.CLIENTS[name]
     bound = arguments.bind(f"install {client.name}", given.arguments)
     folder = Path(bound.get("project", "."))
     creates = not any(bound.get(flag) for flag in _READS)
@@ -118,7 +118,7 @@ def show(answer: dict[str, Any]) -> str:
 
 COMMANDS = {
     "install claude-code": of_operation(
-        InstallClaudeCode, handler=functools.partial(_install, CLAUDE_CODE)
+        InstallClaudeCode, handler=functools.partial(_install, "claude-code")
     )._replace(show=show),
-    "install codex": of_operation(InstallCodex, handler=functools.partial(_install, CODEX))._replace(show=show),
+    "install codex": of_operation(InstallCodex, handler=functools.partial(_install, "codex"))._replace(show=show),
 }

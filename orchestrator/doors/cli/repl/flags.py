@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping
 
 from orchestrator import bootstrap
-from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import simulated_failures
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
@@ -15,7 +14,10 @@ from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.sources import Stream, is_terminal
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
-from orchestrator.hints import Any
+from orchestrator.hints import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orchestrator.app.running.run_session import RunSession
 
 NO_PROJECT = ("E101", "E103")
 _CLOCKS = {"executor_timeout": 60_000, "progress_timeout": 30_000}
