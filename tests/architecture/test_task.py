@@ -113,3 +113,14 @@ def _runs(process: int) -> bool:
         return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_a_linked_environment_is_left_to_whom_it_belongs(checkout: Checkout) -> None:
+    other = checkout.folder / "other"
+    (checkout.folder / ".venv").rename(other)
+    (checkout.folder / ".venv").symlink_to(other)
+    made = '[ "$1 $2 $3" = "-m venv --clear" ] || exit 0\nrm -rf "$4"/* && mkdir -p "$4/bin" && touch "$4/new"'
+    checkout.program("interpreter", made)
+    checkout.check()
+    assert (checkout.folder / ".venv" / "new").exists()
+    assert sorted(path.name for path in other.iterdir()) == ["bin"]
