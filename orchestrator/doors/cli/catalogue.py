@@ -81,16 +81,21 @@ FIRST_WORDS = (
 """The first words of all commands, in the order in which they are listed."""
 
 
+def every_words() -> list[str]:
+    """The words of all commands, in the order in which they are listed."""
+    words = dict.fromkeys((*operations.every(), *OWN))
+    return [each for first in FIRST_WORDS for each in words if each.partition(" ")[0] == first]
+
+
 def every() -> dict[str, Command]:
     """All commands by their words, in the order in which they are listed."""
-    words = dict.fromkeys((*operations.every(), *OWN))
-    return {each: find(each) for first in FIRST_WORDS for each in words if each.partition(" ")[0] == first}
+    return {each: find(each) for each in every_words()}
 
 
 def below(group: str) -> list[str]:
     """The words that may follow a group's name; at the top the commands and the groups."""
     if group:
-        return [words.partition(" ")[2] for words in every() if words.startswith(f"{group} ")]
+        return [words.partition(" ")[2] for words in every_words() if words.startswith(f"{group} ")]
     return [*(words for words in FIRST_WORDS if words not in GROUPS), *GROUPS]
 
 

@@ -10,7 +10,7 @@ import contextlib
 import inspect
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -47,7 +47,8 @@ def read(commands: Sequence[Command], argv: list[str], *, completion: bool = Fal
     """
     called: list[tuple[str, dict[str, Any]]] = []
     declared = {command.words: command for command in commands}
-    app = build(declared, lambda words, values: called.append((words, values)), completion=completion)
+    groups = None if completion else argv
+    app = build(declared, lambda words, values: called.append((words, values)), completion=completion, groups=groups)
     help_text = io.StringIO()
     try:
         with contextlib.nullcontext() if completion else contextlib.redirect_stdout(help_text):
@@ -65,20 +66,28 @@ def read(commands: Sequence[Command], argv: list[str], *, completion: bool = Fal
 
 
 def build(
-    commands: dict[str, Command], call: Callable[[str, dict[str, Any]], None], *, completion: bool = False
-) -> typer.Typer:
-    """The application: groups and commands of the catalogue, those given with their parameters."""
+    commands: dict[str, Command], call: Callable[[str, dict[str, Any]], None], *, completion: bool = False,
+    groups: Collection[str] | None = None,
+) -> typer.Typer:  # fmt: skip
+    """The application: groups and commands of the catalogue, those given with their parameters.
+
+    Args:
+        groups: the groups whose commands are asked for (default: all), since each has to be loaded.
+    """
     root = _app(ABOUT, completion=completion)
     root.callback()(_version_option)
-    groups: dict[str, typer.Typer] = {}
-    for words, declared in catalogue.every().items():
+    made: dict[str, typer.Typer] = {}
+    for words in catalogue.every_words():
         group, _, name = words.rpartition(" ")
         app = root
         if group:
-            if group not in groups:
-                groups[group] = _app(catalogue.GROUPS[group])
-                root.add_typer(groups[group], name=group)
-            app = groups[group]
+            if group not in made:
+                made[group] = _app(catalogue.GROUPS[group])
+                root.add_typer(made[group], name=group)
+            if groups is not None and group not in groups:
+                continue
+            app = made[group]
+        declared = catalogue.find(words)
         command = commands.get(words)
         if command:
             text = f"{command.help}\n\nExample: {command.example}"
