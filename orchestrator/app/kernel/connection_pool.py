@@ -25,6 +25,9 @@ MOST_IDLE = 16
 LOOK_S = 2.0
 """Seconds that a look whether the store can be written waits for other writers: whoever asks wants to know soon."""
 
+TURN_S = 0.05
+"""Seconds that a short read waits for those before it. What takes longer holds up nobody for more than this."""
+
 Open = Callable[[bool], Context]
 """Opens a context that threads may share; true for one that writes."""
 _T = TypeVar("_T")
@@ -44,6 +47,7 @@ class Pool:
         self._together = SharedCalls(lambda: self.lent(write=True)) if shares_commits else None
         self._idle: dict[bool, list[Context]] = {True: [], False: []}
         self._lock = threading.Lock()
+        self._turn = threading.Lock()
         self._closed = False
 
     @contextlib.contextmanager
@@ -70,6 +74,24 @@ class Pool:
         finally:
             context.forget_caller()
             self._give_back(context, write)
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Context]:
+        """A context for a read of a file, one after the other as far as they are short.
+
+        A read is Python's work, of which one thread does some at a time. Eight at once take each other's turns at every
+        row, which costs more than the reads. On a server they wait for the database, each by itself.
+
+        Raises:
+            EnvironmentProblem: as opening a database does.
+        """
+        has_turn = self._together is not None and self._turn.acquire(timeout=TURN_S)
+        try:
+            with self.lent() as context:
+                yield context
+        finally:
+            if has_turn:
+                self._turn.release()
 
     def carried_out(self, action: Callable[[Context], _T], *, joins: bool, trial: bool = False) -> _T:
         """What a call that writes answers, once what it did is committed.

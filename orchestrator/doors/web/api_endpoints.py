@@ -273,7 +273,7 @@ def _reading(endpoint: Endpoint) -> Callable[..., Any]:
 
     def handle(http: HttpRequest, caller: Caller, **given: Any) -> Any:
         named = {places.get(name, name): value for name, value in given.items()}
-        with service(http).pool.lent() as context:
+        with service(http).pool.read() as context:
             return tell(act(context, named))
 
     known = request.parameters()

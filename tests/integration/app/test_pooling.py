@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator import bootstrap, errors
 from orchestrator.app import setup
-from orchestrator.app.kernel import human
+from orchestrator.app.kernel import connection_pool, human
 from orchestrator.app.kernel.connection_pool import MOST_IDLE, Pool
 from orchestrator.app.kernel.context import Context
 from tests.drills import field
@@ -199,4 +199,34 @@ def test_what_is_kept_does_not_read_on_in_a_file_that_was_spoilt(how: str, pool:
         context.connection.execute("SELECT count(*) FROM sessions").fetchone()
     with pytest.raises(errors.EnvironmentProblem):
         pool.check_writable()
+    pool.close()
+
+
+@pytest.mark.parametrize(("shares", "order"), [(True, ["first", "second"]), (False, ["second", "first"])])
+def test_reads_of_a_file_come_one_after_the_other(
+    counted: Counted, shares: bool, order: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_pool, "TURN_S", 60)
+    pool = Pool(counted, shares_commits=shares)
+    ended: list[str] = []
+
+    def second() -> None:
+        with pool.read():
+            ended.append("second")
+
+    thread = threading.Thread(target=second)
+    with pool.read():
+        thread.start()
+        thread.join(0.01 if shares else 60)
+        ended.append("first")
+    thread.join()
+    pool.close()
+    assert ended == order
+
+
+def test_a_long_read_holds_up_nobody_for_long(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_pool, "TURN_S", 0.001)
+    pool = Pool(counted, shares_commits=True)
+    with pool.read(), pool.read():
+        pass
     pool.close()
