@@ -24,6 +24,7 @@ import pytest
 from orchestrator import bootstrap
 from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.store import leases
+from tests.conftest import long_form
 from tests.drills.test_drive_killed import AGENT
 from tests.integration.app.test_drive_trees import git
 
@@ -146,6 +147,8 @@ def test_the_work_of_a_machine_that_died_is_done_once_by_another(tmp_path: pathl
     require_once(pg_url)
 
 
+# Once in some forty times the last driver ends without an outcome, and what it says then is not known yet.
+@long_form
 def test_work_in_worktrees_is_gone_on_with_where_its_commits_are(tmp_path: pathlib.Path, pg_url: str) -> None:
     one, two = begun(pg_url, tmp_path, "A")
     for each in (one, two):
@@ -167,6 +170,7 @@ def test_work_in_worktrees_is_gone_on_with_where_its_commits_are(tmp_path: pathl
         assert (busy["code"], busy["error"]) == ("BUSY", "Session S1 is driven by a driver on one (process 7).")
         leases.give_back(context.connection, "S1", "one:7:8")
     survivor = two.begin()
-    assert two.lines(survivor)[-1]["outcome"] == "accepted"
+    told = two.lines(survivor)
+    assert told[-1].get("outcome") == "accepted", told
     assert (two.folder / ".orchestrator" / "worktrees" / "S1" / "_integration" / "A.py").read_text() == "built"
     require_once(pg_url)
