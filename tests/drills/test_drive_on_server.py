@@ -24,7 +24,6 @@ import pytest
 from orchestrator import bootstrap
 from orchestrator.app.kernel import attached_evidence, operations
 from orchestrator.store import leases
-from tests.conftest import long_form
 from tests.drills.test_drive_killed import AGENT
 from tests.integration.app.test_drive_trees import git
 
@@ -147,15 +146,16 @@ def test_the_work_of_a_machine_that_died_is_done_once_by_another(tmp_path: pathl
     require_once(pg_url)
 
 
-# Once in some forty times the last driver ends without an outcome, and what it says then is not known yet.
-@long_form
 def test_work_in_worktrees_is_gone_on_with_where_its_commits_are(tmp_path: pathlib.Path, pg_url: str) -> None:
     one, two = begun(pg_url, tmp_path, "A")
-    for each in (one, two):
-        git(each.folder, "init", "-q", "-b", "main")
-        (each.folder / ".gitignore").write_text(".orchestrator/\n")
-        git(each.folder, "add", ".")
-        git(each.folder, "commit", "-qm", "first")
+    git(one.folder, "init", "-q", "-b", "main")
+    (one.folder / ".gitignore").write_text(".orchestrator/\n")
+    git(one.folder, "add", ".")
+    git(one.folder, "commit", "-qm", "first")
+    # Both begin at one commit, as copies of a project do: made twice, it would be another a second later.
+    git(two.folder, "init", "-q", "-b", "main")
+    git(two.folder, "fetch", "-q", str(one.folder), "main")
+    git(two.folder, "reset", "-q", "--hard", "FETCH_HEAD")
     one.lines(one.begin("--max-steps", "1"))
     ((commit,),) = rows(pg_url, "SELECT input::json #>> '{measured,commit}' FROM audit_events WHERE kind = 'route'"
                                 " AND input::json #>> '{measured,commit}' IS NOT NULL")  # fmt: skip
