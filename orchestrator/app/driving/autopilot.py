@@ -147,9 +147,12 @@ class Autopilot:
 
     def _wait(self, listener: Any | None) -> None:
         """Wait until it is time for another look: a server tells when somebody has taken a step."""
+        if listener is None:
+            self._woken.wait(LOOK_S)
+            return
         until = time.monotonic() + LOOK_S
         while not self._woken.wait(min(drive.POLL_S, LOOK_S)) and time.monotonic() < until:
-            if listener is not None and listener.wait(0.0):
+            if listener.wait(0.0):
                 return
 
     def _look(self) -> None:

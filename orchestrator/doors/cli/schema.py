@@ -14,7 +14,7 @@ from orchestrator.hints import Any
 def _schema(given: Given) -> Result:
     words = " ".join(given.arguments["command"])
     if catalogue.known(words) is None:
-        near = names.nearest(words, catalogue.every())
+        near = names.nearest(words, catalogue.every_words())
         hint = f"; did you mean {near}?" if near else "."
         raise UsageError(
             "USAGE", f"There is no command {names.shown(words)}{hint}", "orchestrator --help", did_you_mean=near
